@@ -7,6 +7,7 @@
 #include "kube/object.h"
 #include "kube/step_wrapper.h"
 #include "node/pod/kubeconfig.h"
+#include "node/pod/python.h"
 #include "node/pod/state.h"
 #include "node/process/strays.h"
 
@@ -100,6 +101,14 @@ void planner_plain_mark(struct planner *p, const struct json *container,
                     arena_printf(p->arena, "%s/%s", p->input->pod_dir, name));
 }
 
+static void append_to_path(struct planner *p, struct pod_strings *environment,
+                           const char *directory, size_t size)
+{
+    environment_set(p->arena, environment, "PATH",
+                    arena_printf(p->arena, "%s:%.*s", environment_get(environment, "PATH"),
+                                 (int)size, directory));
+}
+
 int planner_plain_environment(struct planner *p, const struct json *container,
                               struct pod_container *ret)
 {
@@ -109,17 +118,18 @@ int planner_plain_environment(struct planner *p, const struct json *container,
     const char *kubeconfig;
     environment_add_services(p->arena, &p->facts, &no_services, environment);
     if (p->input->trainer_path)
-        environment_set(
-            p->arena, environment, "PATH",
-            arena_printf(p->arena, "%s:%.*s", environment_get(environment, "PATH"),
-                         (int)(strrchr(p->input->trainer_path, '/') - p->input->trainer_path),
-                         p->input->trainer_path));
+        append_to_path(p, environment, p->input->trainer_path,
+                       (size_t)(strrchr(p->input->trainer_path, '/') - p->input->trainer_path));
+    const char *tools = arena_printf(p->arena, "%s/bin", p->input->pod_dir);
+    int result = pod_python_link(tools, p->err);
+    if (result < 0)
+        return result;
+    append_to_path(p, environment, tools, strlen(tools));
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
         const struct volume *volume = find_volume(p, json_get_string(mount, "name", ""));
         if (!volume || !str_eq(json_get_string(mount, "mountPath", ""), POD_ACCOUNT_MOUNT))
             continue;
-        int result = write_kubeconfig(p, ret, volume->source, &kubeconfig);
-        if (result < 0)
+        if ((result = write_kubeconfig(p, ret, volume->source, &kubeconfig)) < 0)
             return result;
         environment_set(p->arena, environment, "KUBECONFIG", kubeconfig);
     }

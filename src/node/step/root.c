@@ -3,6 +3,8 @@
  * covered, and volumes lie at their mount paths. It runs in the sandbox's first process and never
  * touches the machine's mounts. A container of an image with files of its own sees those instead of
  * the machine's. */
+#include "node/image/table.h"
+#include "node/pod/python.h"
 #include "node/pod/secrets.h"
 #include "node/process/mount_info.h"
 #include "node/step/image.h"
@@ -397,6 +399,8 @@ static int arrange(const struct pod_spec *spec, const struct pod_container *cont
     int result = writable ? step_image_write_names(spec, err) : mount_etc(spec, &layers, err);
     if (result == 0 && !writable)
         result = mount_scratch(container->read_only, &layers, err);
+    if (result == 0 && !container->root)
+        result = pod_python_link(IMAGE_TOOLS_DIRECTORY, err);
     for (size_t i = 0; result == 0 && !container->root && i < view->masks.count; i++)
         result = mask(view->masks.items[i], err);
     for (size_t i = 0; result == 0 && i < container->mount_count; i++) {

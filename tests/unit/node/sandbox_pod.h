@@ -70,6 +70,7 @@ void groups_and_capabilities(void **state);
 void a_read_only_root(void **state);
 
 /* test_sandbox_command.c */
+void python_is_python3(void **state);
 void what_cannot_start_says_why(void **state);
 void what_is_no_program_is_named(void **state);
 void what_is_too_long_is_named(void **state);

@@ -423,6 +423,12 @@ static void without_namespaces_a_pod_has_the_machine(void **state)
     assert_string_equal(environment_get(&main->environment, "KUBERNETES_SERVICE_HOST"),
                         "127.0.0.1");
     assert_string_equal(environment_get(&main->environment, "KUBERNETES_SERVICE_PORT"), "7443");
+    /* `python` comes last in PATH, from the pod's own directory. */
+    const char *tools = arena_printf(arena, "%s/pod/bin", root);
+    assert_true(str_has_suffix(environment_get(&main->environment, "PATH"),
+                               arena_printf(arena, ":/opt:%s", tools)));
+    assert_int_equal(access(arena_printf(arena, "%s/python", tools), X_OK),
+                     access("/usr/bin/python3", X_OK));
 }
 
 static void without_namespaces_nothing_is_mounted(void **state)

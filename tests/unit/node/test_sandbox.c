@@ -488,6 +488,7 @@ static void run_sandbox_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_codes_and_signals),
+        cmocka_unit_test(python_is_python3),
         cmocka_unit_test(what_cannot_start_says_why),
         cmocka_unit_test(what_is_no_program_is_named),
         cmocka_unit_test(the_machine_is_read_only_and_hidden),

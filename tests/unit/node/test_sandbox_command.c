@@ -1,8 +1,9 @@
-/* What a container cannot run: no such program, no program at all, too long a command. The causes
- * are told apart. */
+/* What a container finds to run, and what it cannot run: no such program, no program at all, too
+ * long a command. The causes are told apart. */
 #include "sandbox_pod.h"
 
 #include "base/file.h"
+#include "node/image/table.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -44,6 +45,19 @@ void what_cannot_start_says_why(void **state)
     assert_string_equal(
         pod_finish(&pod)->message,
         "cannot change to working directory '/usr/nowhere': No such file or directory");
+    pod_drop(&pod);
+}
+
+/* Programs written for images call `python`, where Debian has python3 only. */
+void python_is_python3(void **state)
+{
+    struct pod pod = pod_make("python", "10.244.1.1",
+                              "PATH=$PATH:" IMAGE_TOOLS_DIRECTORY
+                              "; python -c 'import sys, os; print(sys.version_info[0])'"
+                              "; readlink -f " IMAGE_TOOLS_DIRECTORY "/python | grep -c python3");
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 0);
+    pod_expect_log(&pod, "3\n1\n");
     pod_drop(&pod);
 }
 
