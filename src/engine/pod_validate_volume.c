@@ -30,22 +30,28 @@ static void validate_target(struct field_errors *errors, const struct json *item
 {
     const char *path = json_get_string(item, "path", "");
     validate_needed(errors, item, "path", field);
-    rule_relative_path(errors, path, field_path(errors, "%s.path", field));
+    rule_file_path(errors, path, field_path(errors, "%s.path", field));
     validate_mode(errors, item, "mode", field);
+}
+
+static void validate_items(struct field_errors *errors, const struct json *source,
+                           const char *field)
+{
+    size_t position = 0;
+    JSON_EACH (item, json_get(source, "items")) {
+        const char *path = field_path(errors, "%s.items[%zu]", field, position++);
+        validate_needed(errors, item, "key", path);
+        validate_target(errors, item, path);
+    }
 }
 
 /* ConfigMaps and Secrets. */
 static void validate_files(struct field_errors *errors, const struct json *source, const char *name,
                            const char *field)
 {
-    size_t position = 0;
     validate_needed(errors, source, name, field);
     validate_mode(errors, source, "defaultMode", field);
-    JSON_EACH (item, json_get(source, "items")) {
-        const char *path = field_path(errors, "%s.items[%zu]", field, position++);
-        validate_needed(errors, item, "key", path);
-        validate_target(errors, item, path);
-    }
+    validate_items(errors, source, field);
 }
 
 static void validate_downward(struct field_errors *errors, const struct json *source,
@@ -163,6 +169,73 @@ static void validate_secret(struct field_errors *errors, const struct json *sour
     validate_files(errors, source, "secretName", field);
 }
 
+/* Files of a projected volume may come from one source only. Upstream names the source, or the path
+ * where the source has no name. */
+static void note_path(struct field_errors *errors, struct map *paths, const struct json *item,
+                      const struct json *value, const char *field)
+{
+    const char *path = json_get_string(item, "path", "");
+    if (path[0] && rule_seen(paths, path))
+        field_invalid(errors, field, value, "conflicting duplicate paths");
+}
+
+static void validate_projected_files(struct field_errors *errors, const struct json *source,
+                                     const char *field)
+{
+    validate_needed(errors, source, "name", field);
+    validate_items(errors, source, field);
+}
+
+static void validate_projected_token(struct field_errors *errors, const struct json *source,
+                                     const char *field)
+{
+    enum { LIFE_MIN_S = 10 * 60 };
+    const struct json *life = json_get(source, "expirationSeconds");
+    const char *path = field_path(errors, "%s.expirationSeconds", field);
+    if (life && life->type == JSON_INT && life->integer < LIFE_MIN_S)
+        field_invalid(errors, path, life, "may not specify a duration less than 10 minutes");
+    if (life && life->type == JSON_INT && life->integer > (int64_t)1 << 32)
+        field_invalid(errors, path, life, "may not specify a duration larger than 2^32 seconds");
+    validate_needed(errors, source, "path", field);
+    rule_file_path(errors, json_get_string(source, "path", ""),
+                   field_path(errors, "%s.path", field));
+}
+
+static void validate_projected(struct field_errors *errors, const struct json *projected,
+                               const char *field)
+{
+    static const struct {
+        const char *name;
+        void (*validate)(struct field_errors *errors, const struct json *source, const char *field);
+    } KINDS[] = {
+        {"secret", validate_projected_files},
+        {"configMap", validate_projected_files},
+        {"downwardAPI", validate_downward},
+        {"serviceAccountToken", validate_projected_token},
+    };
+    _cleanup_(map_release) struct map paths = {0};
+    size_t position = 0;
+    validate_mode(errors, projected, "defaultMode", field);
+    JSON_EACH (row, json_get(projected, "sources")) {
+        const char *list = field_path(errors, "%s.sources[%zu]", field, position++);
+        size_t count = 0;
+        for (size_t i = 0; i < ARRAY_SIZE(KINDS); i++) {
+            const struct json *source = json_get(row, KINDS[i].name);
+            const char *path = field_path(errors, "%s.%s", list, KINDS[i].name);
+            if (!source || source->type == JSON_NULL)
+                continue;
+            if (count++ > 0)
+                field_forbidden(errors, path, "may not specify more than 1 volume type");
+            KINDS[i].validate(errors, source, path);
+            JSON_EACH (item, json_get(source, "items")) {
+                const struct json *name = json_get(source, "name");
+                note_path(errors, &paths, item, name ? name : json_get(item, "path"), field);
+            }
+            note_path(errors, &paths, source, json_get(source, "path"), field);
+        }
+    }
+}
+
 /* What a volume can be, in upstream's order: where two are given, the later one is refused. */
 static const struct {
     const char *name;
@@ -193,7 +266,7 @@ static const struct {
     {"portworxVolume"},
     {"azureDisk"},
     {"storageos"},
-    {"projected"},
+    {"projected", validate_projected},
     {"scaleIO"},
     {"csi"},
     {"ephemeral", validate_ephemeral},

@@ -171,6 +171,13 @@ void rule_relative_path(struct field_errors *errors, const char *path, const cha
     rule_no_backsteps(errors, path, field);
 }
 
+void rule_file_path(struct field_errors *errors, const char *path, const char *field)
+{
+    rule_relative_path(errors, path, field);
+    if (str_has_prefix(path, "..") && !str_has_prefix(path, "../"))
+        field_invalid(errors, field, json_string(errors->arena, path), "must not start with '..'");
+}
+
 static void check_expression(struct field_errors *errors, const struct json *expression,
                              const char *field)
 {

@@ -53,6 +53,8 @@ void rule_address_range(struct field_errors *errors, const struct json *range, c
 /* A path below some directory; and one that does not climb out of it. */
 void rule_relative_path(struct field_errors *errors, const char *path, const char *field);
 void rule_no_backsteps(struct field_errors *errors, const char *path, const char *field);
+/* A relative path of a file in a volume, where names that start with ".." are the node's own. */
+void rule_file_path(struct field_errors *errors, const char *path, const char *field);
 
 /* A LabelSelector {matchLabels, matchExpressions}. */
 void rule_selector(struct field_errors *errors, const struct json *selector, const char *field);

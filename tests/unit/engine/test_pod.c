@@ -96,6 +96,66 @@ static void test_refused(void **state)
         assert_string_equal(complaints(rows[i].spec), rows[i].complaint);
 }
 
+/* Where files of volumes may lie: below the volume, and not where the node keeps its own. */
+static void test_paths_of_files(void **state)
+{
+#define ITEM(path) "{\"items\":[{\"key\":\"k\",\"path\":\"" path "\"}],"
+#define FIELD(path)                                                                                \
+    "{\"items\":[{\"path\":\"" path "\",\"fieldRef\":{\"fieldPath\":\"metadata.name\"}}]}"
+    static const struct {
+        const char *volume, *complaint;
+    } rows[] = {
+        {"\"configMap\":" ITEM("/p") "\"name\":\"m\"}",
+         "configMap.items[0].path: Invalid value: \"/p\": must be a relative path"},
+        {"\"configMap\":" ITEM("..p") "\"name\":\"m\"}",
+         "configMap.items[0].path: Invalid value: \"..p\": must not start with '..'"},
+        {"\"secret\":" ITEM("a/../b") "\"secretName\":\"m\"}",
+         "secret.items[0].path: Invalid value: \"a/../b\": must not contain '..'"},
+        {"\"downwardAPI\":" FIELD("../p"),
+         "downwardAPI.path: Invalid value: \"../p\": must not contain '..'"},
+        {"\"projected\":{\"sources\":[{\"configMap\":" ITEM("../p") "\"name\":\"m\"}}]}",
+         "projected.sources[0].configMap.items[0].path: Invalid value: \"../p\": must not contain "
+         "'..'"},
+        {"\"projected\":{\"sources\":[{\"secret\":" ITEM("/p") "\"name\":\"m\"}}]}",
+         "projected.sources[0].secret.items[0].path: Invalid value: \"/p\": must be a relative "
+         "path"},
+        {"\"projected\":{\"sources\":[{\"downwardAPI\":" FIELD("../p") "}]}",
+         "projected.sources[0].downwardAPI.path: Invalid value: \"../p\": must not contain '..'"},
+        {"\"projected\":{\"sources\":[{\"serviceAccountToken\":{\"path\":\"../t\"}}]}",
+         "projected.sources[0].serviceAccountToken.path: Invalid value: \"../t\": must not contain "
+         "'..'"},
+        {"\"projected\":{\"sources\":[{\"serviceAccountToken\":{\"path\":\"t\","
+         "\"expirationSeconds\":1}}]}",
+         "projected.sources[0].serviceAccountToken.expirationSeconds: Invalid value: 1: may not "
+         "specify a duration less than 10 minutes"},
+        {"\"projected\":{\"sources\":[{\"configMap\":{}}]}",
+         "projected.sources[0].configMap.name: Required value"},
+        {"\"projected\":{\"defaultMode\":1000,\"sources\":[]}",
+         "projected.defaultMode: Invalid value: 1000: must be a number between 0 and 0777 (octal), "
+         "both inclusive"},
+        {"\"projected\":{\"sources\":[{\"configMap\":" ITEM("p") "\"name\":\"m\"},"
+                                                                 "\"secret\":" ITEM(
+                                                                     "q") "\"name\":\"s\"}}]}",
+         "projected.sources[0].configMap: Forbidden: may not specify more than 1 volume type"},
+        {"\"projected\":{\"sources\":[{\"configMap\":" ITEM("p") "\"name\":\"m\"}},"
+                                                                 "{\"secret\":" ITEM(
+                                                                     "p") "\"name\":\"s\"}}]}",
+         "projected: Invalid value: \"s\": conflicting duplicate paths"},
+        {"\"projected\":{\"sources\":[{\"configMap\":" ITEM(
+             "p") "\"name\":\"m\"}},"
+                  "{\"downwardAPI\":" FIELD("q") "},{\"serviceAccountToken\":{\"path\":\"t\"}}]}",
+         NULL},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *said = complaints(
+            arena_printf(arena, "{\"containers\":[{" MAIN "}],\"volumes\":[{\"name\":\"v\",%s}]}",
+                         rows[i].volume));
+        const char *expected =
+            rows[i].complaint ? arena_printf(arena, "spec.volumes[0].%s", rows[i].complaint) : "";
+        assert_string_equal(said, expected);
+    }
+}
+
 static void test_accepted(void **state)
 {
     assert_string_equal(complaints("{\"containers\":[{" MAIN "}]}"), "");
@@ -145,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_paths_of_files),
         cmocka_unit_test(test_accepted),
         cmocka_unit_test(test_defaults),
     };
