@@ -10,8 +10,10 @@ enum { NO_MATCH, MATCH_ANY_TAG, MATCH_TAG, MATCH_DIGEST };
 /* The first part is a registry if it looks like a host. */
 static bool is_host(const char *part, size_t size)
 {
-    return memchr(part, '.', size) || memchr(part, ':', size) ||
-           (size == strlen("localhost") && memcmp(part, "localhost", size) == 0);
+    for (size_t i = 0; i < size; i++)
+        if (part[i] == '.' || part[i] == ':' || (part[i] >= 'A' && part[i] <= 'Z'))
+            return true;
+    return size == strlen("localhost") && memcmp(part, "localhost", size) == 0;
 }
 
 static const char *without_default(const char *text)
@@ -30,25 +32,115 @@ static const char *without_default(const char *text)
     return str_has_prefix(text, "library/") && !strchr(rest, '/') ? rest : text;
 }
 
+static bool is_alphanumeric(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* The size of what parts two words of a path: one of ". _", two underscores, or any dashes. */
+static size_t separator_at(const char *text, const char *end)
+{
+    size_t size = 0;
+    if (*text == '.')
+        return 1;
+    if (*text == '_')
+        return text + 1 < end && text[1] == '_' ? 2 : 1;
+    while (text + size < end && text[size] == '-')
+        size++;
+    return size;
+}
+
+/* Words of letters and digits with separators between them, parted by slashes. Container runtimes
+ * refuse capital letters. Here an image is a name of this machine, and tutorials write YOUR_IMAGE.
+ */
+static bool is_path(const char *text, const char *end)
+{
+    for (;;) {
+        const char *word = text;
+        while (text < end && is_alphanumeric(*text))
+            text++;
+        if (text == word)
+            return false;
+        if (text == end)
+            return true;
+        text += *text == '/' ? 1 : separator_at(text, end);
+        if (text < end && !is_alphanumeric(*text))
+            return false;
+    }
+}
+
+/* Words of letters, digits and inner dashes, parted by dots; a port may follow. */
+static bool is_domain(const char *text, const char *end)
+{
+    const char *colon = memchr(text, ':', (size_t)(end - text)), *stop = colon ? colon : end;
+    for (const char *c = text; c < stop; c++) {
+        bool inner = c > text && c + 1 < stop && c[-1] != '.' && c[1] != '.';
+        if (!is_alphanumeric(*c) && !((*c == '-' || *c == '.') && inner))
+            return false;
+    }
+    for (const char *c = stop + 1; colon && c < end; c++)
+        if (*c < '0' || *c > '9')
+            return false;
+    return stop > text && (!colon || colon + 1 < end);
+}
+
+static bool is_tag(const char *text)
+{
+    enum { TAG_MAX = 128 };
+    size_t size = strlen(text);
+    for (size_t i = 0; i < size; i++)
+        if (!is_alphanumeric(text[i]) && text[i] != '_' && (i == 0 || !strchr(".-", text[i])))
+            return false;
+    return size && size <= TAG_MAX;
+}
+
+/* "sha256:" and at least 32 hexadecimal digits; there are other algorithms. */
+static bool is_digest(const char *text)
+{
+    enum { HEX_MIN = 32 };
+    const char *colon = strchr(text, ':');
+    if (!colon || colon == text || strlen(colon + 1) < HEX_MIN)
+        return false;
+    for (const char *c = text; c < colon; c++)
+        if (!is_alphanumeric(*c) && (c == text || !strchr("-_+.", *c)))
+            return false;
+    return strspn(colon + 1, "0123456789abcdefABCDEF") == strlen(colon + 1);
+}
+
+static bool is_repository(const char *text, size_t size)
+{
+    enum { REPOSITORY_MAX = 255 };
+    const char *end = text + size, *slash = memchr(text, '/', size);
+    if (size > REPOSITORY_MAX)
+        return false;
+    if (slash && is_host(text, (size_t)(slash - text)))
+        return is_domain(text, slash) && is_path(slash + 1, end);
+    return is_path(text, end);
+}
+
 int image_name_parse(struct arena *arena, const char *text, struct image_name *ret, struct err *err)
 {
-    static const char LETTERS[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:@";
     size_t size = text ? strlen(text) : 0;
-    if (!size || size > IMAGE_NAME_MAX || strspn(text, LETTERS) != size)
+    if (!size || size > IMAGE_NAME_MAX)
         return err_set(err, ERR_INVALID, "'%.64s' is no name of an image", text ? text : "");
-    const char *name = without_default(text), *at = strchr(name, '@');
-    size_t end = at ? (size_t)(at - name) : strlen(name);
-    const char *slash = memrchr(name, '/', end);
-    const char *start = slash ? slash + 1 : name; /* one before is of a registry's port */
-    const char *colon = memchr(start, ':', end - (size_t)(start - name));
-    *ret = (struct image_name){
-        .name = arena_strndup(arena, name, colon ? (size_t)(colon - name) : end),
-        .tag = colon ? arena_strndup(arena, colon + 1, end - (size_t)(colon + 1 - name)) : "",
+    const char *at = strchr(text, '@');
+    size_t end = at ? (size_t)(at - text) : size;
+    const char *slash = memrchr(text, '/', end);
+    const char *start = slash ? slash + 1 : text; /* one before is of a registry's port */
+    const char *colon = memchr(start, ':', end - (size_t)(start - text));
+    size_t whole = colon ? (size_t)(colon - text) : end;
+    const struct image_name name = {
+        .name = without_default(arena_strndup(arena, text, whole)),
+        .tag = colon ? arena_strndup(arena, colon + 1, end - (size_t)(colon + 1 - text)) : "",
         .digest = at ? arena_strdup(arena, at + 1) : "",
     };
-    if (!ret->name[0] || (colon && !ret->tag[0]) || (at && !ret->digest[0]))
-        return err_set(err, ERR_INVALID, "'%s' is no name of an image", text);
+    if (!is_repository(text, whole) || (colon && !is_tag(name.tag)) ||
+        (at && !is_digest(name.digest)))
+        return err_set(
+            err, ERR_INVALID,
+            "'%s' is no name of an image: it must have the form [HOST[:PORT]/]PATH[:TAG][@DIGEST]",
+            text);
+    *ret = name;
     return 0;
 }
 

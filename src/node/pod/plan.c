@@ -22,8 +22,10 @@ static int plan_container(struct planner *p, const struct json *container, bool 
     ret->has_stdin = json_get_bool(container, "stdin", false);
     ret->stdin_once = json_get_bool(container, "stdinOnce", false);
     ret->terminal = json_get_bool(container, "tty", false);
-    int result = planner_image(p, container, ret);
+    int result = planner_check_image_name(p, container);
     if (result < 0)
+        return planner_refuse(p, "InvalidImageName", name, result);
+    if ((result = planner_image(p, container, ret)) < 0)
         return planner_refuse(p, "CreateContainerConfigError", name, result);
     if (p->input->plain && (result = planner_check_plain(p, container, ret)) < 0)
         return result;

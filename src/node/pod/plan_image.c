@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "node/image/name.h"
 #include "node/image/user.h"
 
 #include <signal.h>
@@ -37,6 +38,20 @@ static int plan_user(struct planner *p, const struct json *container, struct pod
     ret->group = user.group;
     p->home = user.home;
     return 0;
+}
+
+/* The API takes any text for an image, as in Kubernetes; the kubelet refuses it in these words. */
+int planner_check_image_name(struct planner *p, const struct json *container)
+{
+    const char *text = json_get_string(container, "image", "");
+    struct image_name name;
+    struct err why = ERR_INIT;
+    if (!text[0] || image_name_parse(p->arena, text, &name, &why) == 0)
+        return 0;
+    return err_set(p->err, ERR_INVALID,
+                   "Failed to apply default image tag \"%.200s\": couldn't parse image name "
+                   "\"%.200s\": invalid reference format: %s",
+                   text, text, why.message);
 }
 
 int planner_image(struct planner *p, const struct json *container, struct pod_container *ret)

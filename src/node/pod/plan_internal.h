@@ -38,6 +38,7 @@ int planner_prepare_volumes(struct planner *p);
 int planner_mounts(struct planner *p, const struct json *container, struct pod_container *ret);
 
 /* ---- pod/plan_image.c: what the image gives, before anything else is known of the container */
+int planner_check_image_name(struct planner *p, const struct json *container);
 int planner_image(struct planner *p, const struct json *container, struct pod_container *ret);
 int planner_signal_named(const char *text); /* 0 for what is none */
 

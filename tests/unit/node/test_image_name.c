@@ -3,6 +3,10 @@
 
 #include "node/image/name.h"
 
+#define ZERO "sha256:00000000000000000000000000000000"
+#define AA   "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define BB   "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+
 static void parts(void **state)
 {
     static const struct {
@@ -16,12 +20,17 @@ static void parts(void **state)
         {"index.docker.io/library/x", "x", "", ""},
         {"docker.io/a/b", "a/b", "", ""},
         {"library/a/b", "library/a/b", "", ""},
-        {"a/b@sha256:00", "a/b", "", "sha256:00"},
-        {"a/b:1@sha256:00", "a/b", "1", "sha256:00"},
+        {"a/b@" ZERO, "a/b", "", ZERO},
+        {"a/b:1@" ZERO, "a/b", "1", ZERO},
         {"localhost/x", "localhost/x", "", ""},
         {"localhost:5000/x", "localhost:5000/x", "", ""},
         {"registry:5000/x/y:1", "registry:5000/x/y", "1", ""},
         {"quay.io/library/x", "quay.io/library/x", "", ""},
+        {"127.0.0.1/x", "127.0.0.1/x", "", ""},
+        {"Registry/x", "Registry/x", "", ""},
+        {"YOUR_IMAGE", "YOUR_IMAGE", "", ""}, /* as Monolith's tutorial has it */
+        {"a/B:1", "a/B", "1", ""},
+        {"q/a-b.c__d---e/f_g:V1.2-rc_3", "q/a-b.c__d---e/f_g", "V1.2-rc_3", ""},
     };
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct image_name name;
@@ -31,8 +40,13 @@ static void parts(void **state)
         assert_string_equal(name.tag, CASES[i].tag);
         assert_string_equal(name.digest, CASES[i].digest);
     }
-    static const char *const WRONG[] = {"",   "a b",        "a:", "@sha256:1",
-                                        "a@", "docker.io/", ":1", "a\nb"};
+    static const char *const WRONG[] = {
+        "",        "a b",         "a:",      "@" ZERO,   "a@",          "docker.io/",  ":1",
+        "a\nb",    "../../x:1",   "../x",    "./x",      "/x",          "x/",          "a//b",
+        "a/../b",  "a.",          ".a",      "a..b",     "a___b",       "-a",          "a-",
+        "a:-1",    "a:.1",        "a:1:2",   "a:b/c:1",  "a@sha256:00", "a@" ZERO "g", "-x.io/a",
+        "x..io/a", "x.io:port/a", "x.io:/a", "\xc3\xa9", "a:1/../../x",
+    };
     for (size_t i = 0; i < sizeof(WRONG) / sizeof(*WRONG); i++)
         if (image_name_parse(arena, WRONG[i], &name, NULL) != -ERR_INVALID)
             fail_msg("'%s' is taken", WRONG[i]);
@@ -57,9 +71,9 @@ static void matches(void **state)
     assert_true(match("x:1", "x", "") > 0);
     assert_true(match("x:1", "x:1", "") > match("x:1", "x", ""));
     assert_true(match("x", "x:latest", "") > match("x", "x", ""));
-    assert_true(match("x:1@sha256:aa", "x:2", "sha256:aa") > match("x:1@sha256:aa", "x:1", ""));
-    assert_true(match("x@sha256:aa", "x", "") > 0);
-    assert_int_equal(match("x@sha256:aa", "x:latest", "sha256:bb"), 0);
+    assert_true(match("x:1@" AA, "x:2", AA) > match("x:1@" AA, "x:1", ""));
+    assert_true(match("x@" AA, "x", "") > 0);
+    assert_int_equal(match("x@" AA, "x:latest", BB), 0);
 }
 
 int main(void)

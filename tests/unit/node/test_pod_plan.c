@@ -214,6 +214,10 @@ static void images_that_do_not_run(void **state)
         bool heals;
     } CASES[] = {
         {"'image':'empty'", "CreateContainerError", "no command specified", false},
+        {"'image':'../../x:1','command':['x']", "InvalidImageName",
+         "Failed to apply default image tag \"../../x:1\": couldn't parse image name "
+         "\"../../x:1\": invalid reference format",
+         false},
         {"'image':'gone'", "CreateContainerConfigError", "import or add it again", true},
         {"'image':'relative'", "CreateContainerConfigError",
          "the working directory 'src' of image 'relative' must be an absolute path: give the "
