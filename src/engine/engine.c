@@ -191,8 +191,10 @@ static const struct http_request *forgive_slash(struct arena *arena,
     size_t size = strlen(path), kept = size;
     while (kept > 1 && path[kept - 1] == '/')
         kept--;
-    if (kept == size || !(str_has_prefix(path, "/api/") || str_has_prefix(path, "/apis/") ||
-                          (kept == strlen("/version") && str_has_prefix(path, "/version"))))
+    if (kept == size ||
+        !(str_has_prefix(path, "/api/") || str_has_prefix(path, "/apis/") ||
+          (kept == strlen("/version") && str_has_prefix(path, "/version"))) ||
+        route_proxy_rest(path)) /* another server's path: there it may mean something */
         return request;
     struct http_request *forgiven = ARENA_NEW(arena, struct http_request);
     *forgiven = *request;

@@ -25,6 +25,20 @@ static const char *const ALL[] = {"all", NULL};
         {.id = SUB_NONE},                                                                          \
     })
 
+/* A proxy passes every method on. */
+#define PROXY_OF(kind_)                                                                            \
+    {                                                                                              \
+        .id = SUB_PROXY, .name = "proxy", .kind = (kind_),                                         \
+        .verbs = VERB_CREATE | VERB_DELETE | VERB_GET | VERB_PATCH | VERB_UPDATE                   \
+    }
+/* The status subresource of a kind, and its proxy. */
+#define STATUS_AND_PROXY_OF(kind_)                                                                 \
+    ((const struct registry_subresource[]){                                                        \
+        PROXY_OF(kind_ "ProxyOptions"),                                                            \
+        {.id = SUB_STATUS, .name = "status", .kind = (kind_), .verbs = VERBS_STATUS},              \
+        {.id = SUB_NONE},                                                                          \
+    })
+
 /* The status subresource of a kind, and the number of its replicas. */
 #define STATUS_AND_SCALE_OF(kind_, scale_)                                                         \
     ((const struct registry_subresource[]){                                                        \
@@ -132,7 +146,7 @@ static const struct registry_resource RESOURCES[] = {
         .short_names = NAMES("no"),
         .fields = NAMES("spec.unschedulable"),
         .verbs = VERBS_ALL,
-        .subresources = STATUS_OF("Node"),
+        .subresources = STATUS_AND_PROXY_OF("Node"),
         .hooks = {.defaults = kind_node_defaults,
                   .create = kind_node_create,
                   .validate = kind_node_validate},
@@ -189,6 +203,7 @@ static const struct registry_resource RESOURCES[] = {
                  .name = "portforward",
                  .kind = "PodPortForwardOptions",
                  .verbs = VERB_CREATE | VERB_GET},
+                PROXY_OF("PodProxyOptions"),
                 {.id = SUB_STATUS, .name = "status", .kind = "Pod", .verbs = VERBS_STATUS},
                 {.id = SUB_NONE},
             },
@@ -243,7 +258,7 @@ static const struct registry_resource RESOURCES[] = {
         .categories = ALL,
         .fields = NAMES("spec.clusterIP", "spec.type"),
         .verbs = VERBS_ALL,
-        .subresources = STATUS_OF("Service"),
+        .subresources = STATUS_AND_PROXY_OF("Service"),
         .name_rule = NAME_LABEL1035,
         .hooks = {.defaults = kind_service_defaults,
                   .create = kind_service_create,

@@ -40,6 +40,7 @@ enum registry_sub {
     SUB_FINALIZE, /* a namespace's spec.finalizers */
     SUB_TOKEN,    /* a service account's */
     SUB_EVICTION, /* a pod's end, asked for politely */
+    SUB_PROXY,    /* the HTTP server of a pod or behind a service */
     SUB_SCALE,    /* the number of replicas, as an autoscaling/v1 Scale */
 };
 

@@ -128,6 +128,9 @@ static void dispatch(struct rest *rest)
     case SUB_TOKEN:
         rest_token(rest);
         return;
+    case SUB_PROXY:
+        rest_proxy(rest);
+        return;
     case SUB_EVICTION:
         rest_evict(rest);
         return;
@@ -176,7 +179,7 @@ static void dispatch(struct rest *rest)
 
 static bool answers_with_objects(enum registry_sub sub)
 {
-    return sub != SUB_LOG && sub != SUB_PORT_FORWARD;
+    return sub != SUB_LOG && sub != SUB_PORT_FORWARD && sub != SUB_PROXY;
 }
 
 static struct rest *rest_of(struct engine *engine, struct http_exchange *exchange,
@@ -208,7 +211,8 @@ void rest_handle(struct engine *engine, struct http_exchange *exchange,
         return;
     if (route->resource->warning)
         rest_warn(rest, route->resource->warning);
-    if (rest_read_options(rest, &err) < 0 ||
+    /* Behind a proxy the query is the other server's. */
+    if ((route->sub != SUB_PROXY && rest_read_options(rest, &err) < 0) ||
         (answers_with_objects(route->sub) && rest_choose_form(rest, &err) < 0))
         rest_respond_error(rest, &err);
     else

@@ -297,6 +297,7 @@ void rest_log_follow(struct rest *rest, const struct json *pod,
 void rest_scale(struct rest *rest);
 void rest_token(struct rest *rest);
 void rest_port_forward(struct rest *rest);
+void rest_proxy(struct rest *rest);
 void rest_exec(struct rest *rest); /* and attach */
 
 #endif

@@ -26,7 +26,6 @@ static int no_subresource(const struct registry_resource *resource, const char *
     static const struct {
         const char *sub, *way_out;
     } known[] = {
-        {"proxy", "reach the pod with 'kubectl port-forward'"},
         {"ephemeralcontainers", "run what you need with 'kubectl exec'"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(known); i++)
@@ -59,7 +58,8 @@ static int verb_of(struct arena *arena, const char *method, const char *query,
                    const struct route *route, enum registry_verb *ret, struct err *err)
 {
     bool collection = route->name == NULL;
-    if (str_eq(method, "GET")) {
+    /* Only what a proxy reaches is asked for by HEAD; elsewhere no client does. */
+    if (str_eq(method, "GET") || (str_eq(method, "HEAD") && route->sub == SUB_PROXY)) {
         if (!collection)
             *ret = VERB_GET;
         else
@@ -84,6 +84,33 @@ static int verb_of(struct arena *arena, const char *method, const char *query,
     }
     return err_set(err, ERR_METHOD,
                    "the server does not allow this method on the requested resource");
+}
+
+/* Behind a piece of the path that is not empty, and the slash that follows it; NULL: there is none.
+ */
+static const char *behind_piece(const char *path)
+{
+    size_t size = strcspn(path, "/");
+    return size && path[size] ? path + size + 1 : NULL;
+}
+
+const char *route_proxy_rest(const char *path)
+{
+    static const char base[] = "/api/v1/", namespaces[] = "namespaces/";
+    if (!str_has_prefix(path, base))
+        return NULL;
+    const char *at = path + strlen(base);
+    bool inside = str_has_prefix(at, namespaces);
+    if (inside && !(at = behind_piece(at + strlen(namespaces))))
+        return NULL;
+    if (inside ? !str_has_prefix(at, "pods/") && !str_has_prefix(at, "services/")
+               : !str_has_prefix(at, "nodes/"))
+        return NULL;
+    at = behind_piece(behind_piece(at));
+    if (!at || !str_has_prefix(at, "proxy"))
+        return NULL;
+    at += strlen("proxy");
+    return *at == '\0' || *at == '/' ? at : NULL;
 }
 
 bool route_is_resource(const char *path)
@@ -143,8 +170,9 @@ static int read_target(const struct registry *registry, const char *group, const
 int route_parse(struct arena *arena, const struct registry *registry, const char *method,
                 const char *path, const char *query, struct route *ret, struct err *err)
 {
-    const char *segments[SEGMENTS_MAX], *group, *version;
-    size_t count = split(arena, path, segments);
+    const char *segments[SEGMENTS_MAX], *group, *version, *rest = route_proxy_rest(path);
+    size_t count =
+        split(arena, rest ? arena_strndup(arena, path, (size_t)(rest - path)) : path, segments);
     size_t head = read_version(segments, count, &group, &version);
     struct route route;
     const struct registry_subresource *sub;
@@ -162,6 +190,7 @@ int route_parse(struct arena *arena, const struct registry *registry, const char
     if (!(allowed & route.verb))
         return err_set(err, ERR_METHOD,
                        "the server does not allow this method on the requested resource");
+    route.rest = rest ? arena_strdup(arena, rest) : "";
     *ret = route;
     return 0;
 }

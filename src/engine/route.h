@@ -16,7 +16,12 @@ struct route {
     const char *namespace_; /* "" for a cluster-wide resource, or across namespaces */
     const char *name;       /* NULL: the collection */
     enum registry_sub sub;
+    const char *rest; /* of SUB_PROXY: the path behind it, "" or "/a/b"; else "" */
 };
+
+/* Where the path is one of a proxy subresource: what follows ".../proxy", which is the path of
+ * another server and may be anything; else NULL. */
+const char *route_proxy_rest(const char *path);
 
 /* ERR_NOT_FOUND for what is not served, ERR_METHOD for a verb the resource does not know, in
  * Kubernetes' words. Strings of the result live in the arena; the resource is the

@@ -251,6 +251,15 @@ void http_end(struct http_exchange *exchange)
     exchange->ops->end(exchange);
 }
 
+void http_abort(struct http_exchange *exchange)
+{
+    if (!exchange->begun || exchange->ended)
+        mem_panic("http: answer to %s %s aborted outside of it", exchange->request->method,
+                  exchange->request->path);
+    exchange->ended = true;
+    (exchange->ops->abort ? exchange->ops->abort : exchange->ops->end)(exchange);
+}
+
 size_t http_pending(struct http_exchange *exchange)
 {
     return exchange->ops->pending(exchange);

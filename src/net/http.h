@@ -47,6 +47,8 @@ const char *http_query_get_nth(struct arena *arena, const char *query, const cha
  * Kubernetes. */
 bool http_query_flag(const char *query, const char *name);
 char *http_query_encode(struct arena *arena, const char *value);
+/* A path for the request line: what may not stand there is escaped, '/' stays. */
+char *http_path_encode(struct arena *arena, const char *path);
 /* Percent-decode `size` bytes; '+' is a space where asked. What is no valid escape, and an escaped
  * NUL, stays as it is. The result is never longer than the input. */
 char *http_percent_decode(struct arena *arena, const char *text, size_t size, bool plus_is_space);
@@ -63,6 +65,7 @@ struct http_exchange_ops {
                   int64_t length); /* length -1: unknown (chunked) */
     void (*write)(struct http_exchange *exchange, const void *data, size_t size);
     void (*end)(struct http_exchange *exchange);
+    void (*abort)(struct http_exchange *exchange);     /* NULL: the same as end */
     size_t (*pending)(struct http_exchange *exchange); /* bytes not yet taken by the peer */
     /* NULL: there is no connection to hand over. */
     struct stream *(*upgrade)(struct http_exchange *exchange, const char *protocol,
@@ -95,6 +98,9 @@ void http_begin(struct http_exchange *exchange, int status, const char *content_
                 const struct http_header *more, int64_t length);
 void http_write(struct http_exchange *exchange, const void *data, size_t size);
 void http_end(struct http_exchange *exchange);
+/* Ends an answer that cannot be completed: the peer must not take it for whole, so its connection
+ * is closed. Instead of http_end(). */
+void http_abort(struct http_exchange *exchange);
 size_t http_pending(struct http_exchange *exchange);
 
 /* Answer with "101 Switching Protocols" and take the connection: `ret` is the line to the peer,

@@ -116,6 +116,15 @@ static void end(struct http_exchange *exchange)
     http_connection_answered(answer->connection);
 }
 
+/* A part that stays owed makes the connection close. */
+static void abort_answer(struct http_exchange *exchange)
+{
+    struct http_answer *answer = answer_of(exchange);
+    answer->chunked = answer->no_body = false;
+    answer->left = 1;
+    end(exchange);
+}
+
 static size_t pending(struct http_exchange *exchange)
 {
     struct http_answer *answer = answer_of(exchange);
@@ -148,6 +157,7 @@ static const struct http_exchange_ops OPS = {
     .begin = begin,
     .write = write_data,
     .end = end,
+    .abort = abort_answer,
     .pending = pending,
     .upgrade = upgrade,
 };

@@ -9,9 +9,6 @@ struct http_call {
     struct http_transport *transport;
 };
 
-/* A path for the request line: what may not stand there is escaped, '/' stays. */
-char *http_path_encode(struct arena *arena, const char *path);
-
 /* Copies in the arena. Of a request without a query or a body they are empty, not NULL; who asks is
  * for the transport to say. */
 struct http_header *http_headers_copy(struct arena *arena, const struct http_header *headers);

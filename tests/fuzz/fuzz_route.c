@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const methods[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
+    static const char *const methods[] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"};
     if (size > 64 * 1024)
         return 0;
     struct arena *arena = arena_new();
@@ -25,6 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (route_parse(arena, registry, methods[i], path, query ? query : "", &route, &err) < 0)
             continue;
         if (!route.resource || (route.verb == VERB_GET && !route.name))
+            __builtin_trap();
+        if (!route.rest || (route.rest[0] && route.sub != SUB_PROXY))
             __builtin_trap();
         (void)rest_filter_parse(
             arena, route.resource, http_query_get(arena, query ? query : "", "labelSelector"),

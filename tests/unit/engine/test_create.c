@@ -52,10 +52,11 @@ static void test_not_found(void **state)
     assert_string_equal(answer_message(&answer),
                         "the server could not find the requested resource");
     assert_string_equal(json_to_string(api->arena, json_get(answer.json, "details")), "{}");
-    answer = api_post(api, PODS "/x/proxy", "");
+    answer = api_post(api, PODS "/x/ephemeralcontainers", "");
     assert_int_equal(answer.status, 501);
-    assert_string_equal(answer_message(&answer), "pods/proxy is not supported by this server yet: "
-                                                 "reach the pod with 'kubectl port-forward'");
+    assert_string_equal(answer_message(&answer),
+                        "pods/ephemeralcontainers is not supported by this server yet: run what "
+                        "you need with 'kubectl exec'");
     answer = api_post(api, "/api/v1/pods", POD_X);
     assert_int_equal(answer.status, 405);
 }

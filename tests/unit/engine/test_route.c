@@ -15,6 +15,7 @@ struct row {
     const char *plural; /* of the resource */
     const char *text;   /* "verb namespace/name" */
     enum registry_sub sub;
+    const char *rest; /* behind a proxy; NULL: "" */
 };
 
 static const struct row ROWS[] = {
@@ -40,7 +41,22 @@ static const struct row ROWS[] = {
     {"GET", "/apis/kubeflow.org/v1/tfjobs", "", 0, "tfjobs", "list /-"},
     {"GET", "/apis/kubeflow.org/v1/namespaces/a/tfjobs/j/status", "", 0, "tfjobs", "get a/j",
      SUB_STATUS},
+    /* What follows a proxy is another server's. */
+    {"GET", "/api/v1/namespaces/a/pods/b/proxy", "", 0, "pods", "get a/b", SUB_PROXY, ""},
+    {"HEAD", "/api/v1/namespaces/a/services/http:b:80/proxy//x/..//y/", "", 0, "services",
+     "get a/http:b:80", SUB_PROXY, "//x/..//y/"},
+    {"DELETE", "/api/v1/nodes/b/proxy/1/2/3/4/5/6/7/8/9", "", 0, "nodes", "delete /b", SUB_PROXY,
+     "/1/2/3/4/5/6/7/8/9"},
+    {"POST", "/api/v1/namespaces/a/pods/proxy/proxy/proxy", "", 0, "pods", "create a/proxy",
+     SUB_PROXY, "/proxy"},
+    {"GET", "/api/v1/namespaces/a/pods/proxy", "", 0, "pods", "get a/proxy"},
     /* Not there. */
+    {"GET", "/api/v1/namespaces/a/pods/b/proxyx", "", -ERR_NOT_FOUND},
+    {"GET", "/api/v1/namespaces/a/pods//proxy/x", "", -ERR_NOT_FOUND},
+    {"GET", "/api/v1/namespaces//pods/b/proxy/x", "", -ERR_NOT_FOUND},
+    {"GET", "/api/v1/pods/b/proxy/x", "", -ERR_NOT_FOUND},
+    {"GET", "/apis/apps/v1/namespaces/a/deployments/b/proxy/x", "", -ERR_NOT_FOUND},
+    {"HEAD", "/api/v1/namespaces/a/pods/b", "", -ERR_METHOD},
     {"GET", "/", "", -ERR_NOT_FOUND},
     {"GET", "", "", -ERR_NOT_FOUND},
     {"GET", "/api/v1/cats", "", -ERR_NOT_FOUND},
@@ -53,7 +69,6 @@ static const struct row ROWS[] = {
     {"POST", "/apis/apps/v1/namespaces/a/daemonsets", "", -ERR_NOT_FOUND},
     {"GET", "/api/v1/namespaces/a/cats", "", -ERR_NOT_FOUND},
     {"POST", "/api/v1/namespaces/a/pods/b/ephemeralcontainers", "", -ERR_UNSUPPORTED},
-    {"GET", "/api/v1/namespaces/a/pods/b/proxy", "", -ERR_UNSUPPORTED},
     {"PUT", "/apis/batch/v1/namespaces/a/jobs/b/scale", "", -ERR_NOT_FOUND},
     {"GET", "/api/v1/namespaces/a/pods/b/log/x", "", -ERR_NOT_FOUND},
     {"GET", "/apis/kubeflow.org/v1/pods", "", -ERR_NOT_FOUND},
@@ -88,6 +103,7 @@ static void test_rows(void **state)
                                          route.namespace_, route.name ? route.name : "-"),
                             row->text);
         assert_int_equal(route.sub, row->sub);
+        assert_string_equal(route.rest, row->rest ? row->rest : "");
     }
     registry_free(registry);
     arena_free(arena);
