@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "engine/registry.h"
+#include "engine/stored.h"
 
 #include <stdlib.h>
 
@@ -60,7 +61,7 @@ struct access_cache *access_cache_free(struct access_cache *cache)
     return NULL;
 }
 
-static struct entry *entry_of(struct access_cache *cache, const struct store_object *stored)
+static struct entry *entry_of(struct access_cache *cache, struct store_object *stored)
 {
     struct entry *entry = map_get(&cache->entries, stored->key);
     if (entry && entry->revision == stored->revision)
@@ -72,8 +73,7 @@ static struct entry *entry_of(struct access_cache *cache, const struct store_obj
     entry = mem_zalloc(sizeof(*entry));
     entry->arena = arena_new();
     entry->revision = stored->revision;
-    if (json_parse(entry->arena, store_object_data(stored, entry->arena), stored->size, NULL,
-                   &entry->object, NULL) < 0)
+    if (stored_read(entry->arena, stored, &entry->object, NULL) < 0)
         entry->object = NULL;
     map_put(&cache->entries, stored->key, entry);
     return entry;

@@ -34,7 +34,7 @@ static bool lives(struct arena *arena, struct store *store, const char *plural,
     const char *key = rest_key(arena, registry_built_in("", "v1", plural), namespace_, name);
     struct store_object *stored = store_get(store, key);
     struct json *object = NULL;
-    bool same_one = stored && rest_parse(arena, stored, &object, NULL) == 0 &&
+    bool same_one = stored && stored_read(arena, stored, &object, NULL) == 0 &&
                     str_eq(kube_meta_uid(object), uid);
     store_object_unref(stored);
     return same_one;

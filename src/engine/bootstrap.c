@@ -33,15 +33,18 @@ static int put(const struct bootstrap *bootstrap, struct arena *arena,
         meta_prepare_create(arena, resource, object, bootstrap->now_ms);
     json_set(arena, json_get(object, "metadata"), "resourceVersion",
              json_stringf(arena, "%" PRId64, store_next_revision(bootstrap->store)));
-    const char *text = json_to_string(arena, object);
     const char *key =
         rest_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
-    int r = store_put(bootstrap->store, key, text, strlen(text), expected, written, NULL, err);
+    _cleanup_buf_ struct buf data;
+    int r = stored_encode(object, &data, err);
+    if (r == 0)
+        r = store_put(bootstrap->store, key, data.data, data.size, expected, written, NULL, err);
     return r < 0 ? err_wrap(err, "cannot make %s '%s'", resource->singular, kube_meta_name(object))
                  : 0;
 }
 
-/* Make it if it is missing; where `member` is given and differs, that is made as it should be. */
+/* Make it if it is missing or cannot be read; where `member` is given and differs, that is made as
+ * it should be. */
 static int ensure(const struct bootstrap *bootstrap, struct arena *arena,
                   const struct registry_resource *resource, struct json *object, const char *member,
                   struct err *err)
@@ -53,10 +56,12 @@ static int ensure(const struct bootstrap *bootstrap, struct arena *arena,
         return put(bootstrap, arena, resource, object, NULL, 0, err);
     struct json *old = NULL;
     int64_t revision = stored->revision;
-    int r = rest_parse(arena, stored, &old, err);
+    bool readable = stored_read(arena, stored, &old, NULL) == 0;
     store_object_unref(stored);
-    if (r < 0 || !member || str_eq(kube_meta_annotation(old, AUTO_UPDATE), "false"))
-        return r;
+    if (!readable)
+        return put(bootstrap, arena, resource, object, NULL, revision, err);
+    if (!member || str_eq(kube_meta_annotation(old, AUTO_UPDATE), "false"))
+        return 0;
     const struct json *is = json_get(old, member), *should = json_get(object, member);
     if (is && json_equal(is, should))
         return 0;
@@ -103,9 +108,8 @@ static int fill_namespaces(const struct bootstrap *bootstrap, struct err *err)
     int r = 0;
     for (size_t i = 0; i < count; i++) {
         struct json *object = NULL;
-        if (r == 0)
-            r = rest_parse(arena, stored[i], &object, err);
-        if (r == 0 && !kube_meta_is_deleting(object))
+        if (r == 0 && stored_read(arena, stored[i], &object, NULL) == 0 &&
+            !kube_meta_is_deleting(object))
             r = bootstrap_namespace_content(bootstrap, kube_meta_name(object), err);
         store_object_unref(stored[i]);
     }
@@ -159,13 +163,46 @@ static int make_priority_classes(const struct bootstrap *bootstrap, struct err *
     return r;
 }
 
+/* Objects that a part of the cluster writes, and writes again when they are missing. One that
+ * cannot be read would stop that part for good: the leader election, a node, the way to a service.
+ */
+static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
+{
+    static const struct {
+        const char *group, *plural;
+    } rows[] = {
+        {"", "nodes"},
+        {"", "endpoints"},
+        {"", "events"},
+        {"coordination.k8s.io", "leases"},
+        {"discovery.k8s.io", "endpointslices"},
+    };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    int r = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        const struct registry_resource *resource =
+            registry_built_in(rows[i].group, "v1", rows[i].plural);
+        struct store_object **stored;
+        size_t count = store_list(bootstrap->store, rest_key(arena, resource, "", NULL), &stored);
+        for (size_t j = 0; j < count; j++) {
+            if (r == 0 && !stored_is_readable(stored[j]))
+                r = stored_remove(bootstrap->store, resource, stored[j], err);
+            store_object_unref(stored[j]);
+        }
+        free(stored);
+    }
+    return r;
+}
+
 int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err)
 {
     static const char *const namespaces[] = {
         "default", "kube-public", "kube-system",
         /* Where Kubeflow's tutorials put their jobs and those of their example user. */
         "kubeflow", "kubeflow-user-example-com"};
-    int r = fill_namespaces(bootstrap, err);
+    int r = remove_unreadable(bootstrap, err);
+    if (r == 0)
+        r = fill_namespaces(bootstrap, err);
     for (size_t i = 0; r == 0 && i < ARRAY_SIZE(namespaces); i++) {
         r = make_namespace(bootstrap, namespaces[i], err);
         if (r == 0)

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/definition.h"
+#include "engine/stored.h"
 #include "engine/watchers.h"
 #include "kube/object.h"
 
@@ -35,7 +36,7 @@ static void retire(struct definitions *definitions, const char *name)
 }
 
 /* What cannot be read is not served; what is stored was checked when it came. */
-static void learn(struct definitions *definitions, const struct store_object *stored)
+static void learn(struct definitions *definitions, struct store_object *stored)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *name = stored->key + strlen(PREFIX);
@@ -43,7 +44,7 @@ static void learn(struct definitions *definitions, const struct store_object *st
     struct registry_definition *rows = NULL;
     if (definition_is_built_in(name))
         return; /* Kubeflow's own, say: the kind goes on as it is */
-    if (json_parse(arena, store_object_data(stored, arena), stored->size, NULL, &object, NULL) == 0)
+    if (stored_read(arena, stored, &object, NULL) == 0)
         rows = definition_rows(object);
     if (rows)
         registry_put(definitions->registry, rows);

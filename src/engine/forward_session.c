@@ -113,11 +113,11 @@ static void end_link(struct watcher_link *link)
     close_session(CONTAINER_OF(link, struct forward_session, link));
 }
 
-static bool has_ended(const struct store_object *stored)
+static bool has_ended(struct store_object *stored)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *pod;
-    if (rest_parse(arena, stored, &pod, NULL) < 0)
+    if (stored_read(arena, stored, &pod, NULL) < 0)
         return false;
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
     return str_eq(phase, "Succeeded") || str_eq(phase, "Failed");

@@ -2,10 +2,13 @@
  * verb. */
 #include "engine/rest.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
 
 #include <string.h>
+
+enum { UNREADABLE_NAMED = 5 }; /* in Warning headers of one answer */
 
 char *rest_key(struct arena *arena, const struct registry_resource *resource,
                const char *namespace_, const char *name)
@@ -36,16 +39,27 @@ int rest_conflict(struct rest *rest, const char *name, struct err *err)
                    kube_resource_text(rest->arena, &rest->route.resource->id), name);
 }
 
-int rest_parse(struct arena *arena, const struct store_object *stored, struct json **ret,
-               struct err *err)
+bool rest_read_one(struct rest *rest, struct arena *arena, struct store_object *stored,
+                   struct json **ret)
 {
-    int r = json_parse(arena, store_object_data(stored, arena), stored->size, NULL, ret, err);
-    if (r < 0) {
-        err_wrap(err, "stored object '%s'", stored->key);
-        /* What we stored ourselves cannot be the client's mistake. */
-        return err_set(err, ERR_INTERNAL, "%s", arena_strdup(arena, err->message));
-    }
-    return 0;
+    struct err err = ERR_INIT;
+    if (stored_read(arena, stored, ret, &err) == 0)
+        return true;
+    rest->unreadable++;
+    if (rest->unreadable <= UNREADABLE_NAMED)
+        rest_warn(rest, err.message);
+    else if (rest->unreadable == UNREADABLE_NAMED + 1)
+        rest_warn(rest, "more objects cannot be read: the log of the server names them");
+    return false;
+}
+
+bool rest_is_readable(struct rest *rest, struct store_object *stored)
+{
+    if (stored_is_readable(stored))
+        return true;
+    _cleanup_(cleanup_arena) struct arena *scratch = arena_new();
+    struct json *tree;
+    return rest_read_one(rest, scratch, stored, &tree);
 }
 
 int rest_load(struct rest *rest, const char *name, struct json **ret, int64_t *ret_revision,
@@ -55,7 +69,7 @@ int rest_load(struct rest *rest, const char *name, struct json **ret, int64_t *r
     struct store_object *stored = store_get_pending(engine_store(rest->engine), key);
     if (!stored)
         return rest_not_found(rest, name, err);
-    int r = rest_parse(rest->arena, stored, ret, err);
+    int r = stored_read(rest->arena, stored, ret, err);
     *ret_revision = stored->revision;
     store_object_unref(stored);
     if (r == 0 && rest->route.resource->definition)

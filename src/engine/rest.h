@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "engine/registry.h"
 #include "engine/route.h"
+#include "engine/stored.h"
 #include "kube/field_error.h"
 #include "kube/managed_fields.h"
 #include "kube/schema_decode.h"
@@ -37,6 +38,7 @@ struct rest {
     struct schema_complaints repeats; /* names that stood twice in the body */
     bool yaml;                        /* … which was read as YAML, and says so in other words */
     struct http_header *warnings;     /* sent with the answer, whatever it is */
+    size_t unreadable;                /* objects that the answer leaves out */
     const struct json *applied; /* what an apply made, its managedFields right; NULL: none was */
 };
 
@@ -67,8 +69,11 @@ char *rest_key(struct arena *arena, const struct registry_resource *resource,
  * revision is what the next write must expect. */
 int rest_load(struct rest *rest, const char *name, struct json **ret, int64_t *ret_revision,
               struct err *err);
-int rest_parse(struct arena *arena, const struct store_object *stored, struct json **ret,
-               struct err *err);
+/* One object of many: false, with a Warning to the client, if it cannot be read. The request goes
+ * on without it. */
+bool rest_read_one(struct rest *rest, struct arena *arena, struct store_object *stored,
+                   struct json **ret);
+bool rest_is_readable(struct rest *rest, struct store_object *stored); /* the same, no tree */
 
 /* The version in which this client sees and writes the resource. */
 const char *rest_api_version(const struct rest *rest);

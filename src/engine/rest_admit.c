@@ -107,7 +107,7 @@ static int load_account(struct rest *rest, const struct json *pod, struct json *
                        "pods \"%s\" is forbidden: error looking up service account %s/%.253s: "
                        "serviceaccount \"%.253s\" not found",
                        kube_meta_name(pod), namespace_, name, name);
-    int r = rest_parse(rest->arena, stored, ret, err);
+    int r = stored_read(rest->arena, stored, ret, err);
     store_object_unref(stored);
     return r;
 }

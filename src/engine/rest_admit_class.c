@@ -11,27 +11,24 @@
 
 /* The best of the classes for which `beats` holds against the best so far (NULL: none yet). Only
  * those with `word` in them are read at all: every pod that is made comes here. */
-static int find_class(struct rest *rest, const struct registry_resource *classes, const char *word,
-                      bool (*beats)(const struct json *class_, const struct json *best),
-                      struct json **ret, struct err *err)
+static struct json *find_class(struct rest *rest, const struct registry_resource *classes,
+                               const char *word,
+                               bool (*beats)(const struct json *class_, const struct json *best))
 {
+    struct json *best = NULL;
     struct store_object **stored;
     size_t count =
         store_list(engine_store(rest->engine), rest_key(rest->arena, classes, "", NULL), &stored);
-    int r = 0;
-    *ret = NULL;
     for (size_t i = 0; i < count; i++) {
         struct json *class_ = NULL;
         const char *data = store_object_data(stored[i], rest->arena);
-        if (r == 0 && memmem(data, stored[i]->size, word, strlen(word))) {
-            r = rest_parse(rest->arena, stored[i], &class_, err);
-            if (r == 0 && beats(class_, *ret))
-                *ret = class_;
-        }
+        if (memmem(data, stored[i]->size, word, strlen(word)) &&
+            rest_read_one(rest, rest->arena, stored[i], &class_) && beats(class_, best))
+            best = class_;
         store_object_unref(stored[i]);
     }
     free(stored);
-    return r;
+    return best;
 }
 
 /* ---- Priority -------------------------------------------------------------------------------- */
@@ -52,16 +49,17 @@ static int find_priority_class(struct rest *rest, const struct json *pod, struct
                                struct err *err)
 {
     const char *name = json_get_string(json_get(pod, "spec"), "priorityClassName", "");
-    if (name[0] == '\0')
-        return find_class(rest, priority_classes(), "\"globalDefault\":true", is_lower_default, ret,
-                          err);
+    if (name[0] == '\0') {
+        *ret = find_class(rest, priority_classes(), "\"globalDefault\":true", is_lower_default);
+        return 0;
+    }
     struct store_object *stored = store_get_pending(
         engine_store(rest->engine), rest_key(rest->arena, priority_classes(), "", name));
     if (!stored)
         return err_set(err, ERR_FORBIDDEN,
                        "pods \"%s\" is forbidden: no PriorityClass with name %.253s was found",
                        kube_meta_name(pod), name);
-    int r = rest_parse(rest->arena, stored, ret, err);
+    int r = stored_read(rest->arena, stored, ret, err);
     store_object_unref(stored);
     return r;
 }
@@ -97,13 +95,12 @@ int rest_admit_priority(struct rest *rest, struct json *pod, struct err *err)
 int rest_admit_priority_class(struct rest *rest, struct json *class_, const struct json *old,
                               struct err *err)
 {
-    struct json *present = NULL;
     if (!json_get_bool(class_, "globalDefault", false))
         return 0;
-    int r = find_class(rest, priority_classes(), "\"globalDefault\":true", is_lower_default,
-                       &present, err);
-    if (r < 0 || !present || str_eq(kube_meta_name(present), kube_meta_name(class_)))
-        return r;
+    const struct json *present =
+        find_class(rest, priority_classes(), "\"globalDefault\":true", is_lower_default);
+    if (!present || str_eq(kube_meta_name(present), kube_meta_name(class_)))
+        return 0;
     return err_set(err, ERR_FORBIDDEN,
                    "priorityclasses.scheduling.k8s.io \"%s\" is forbidden: PriorityClass %s is "
                    "already marked as default. Only one default can exist",
@@ -121,7 +118,7 @@ static bool is_newer_default(const struct json *class_, const struct json *best)
 
 int rest_admit_claim(struct rest *rest, struct json *claim, const struct json *old, struct err *err)
 {
-    struct json *spec = json_get(claim, "spec"), *class_ = NULL;
+    struct json *spec = json_get(claim, "spec");
     const struct json *named = json_get(spec, "storageClassName");
     int r = rest_admit_claim_limits(rest, claim, err);
     if (r < 0)
@@ -130,9 +127,10 @@ int rest_admit_claim(struct rest *rest, struct json *claim, const struct json *o
     if (old || (named && named->type != JSON_NULL) ||
         kube_meta_annotation(claim, "volume.beta.kubernetes.io/storage-class"))
         return 0;
-    r = find_class(rest, registry_built_in("storage.k8s.io", "v1", "storageclasses"),
-                   "is-default-class", is_newer_default, &class_, err);
-    if (r == 0 && class_)
+    const struct json *class_ =
+        find_class(rest, registry_built_in("storage.k8s.io", "v1", "storageclasses"),
+                   "is-default-class", is_newer_default);
+    if (class_)
         json_set_string(rest->arena, spec, "storageClassName", kube_meta_name(class_));
-    return r;
+    return 0;
 }

@@ -8,24 +8,21 @@
 #include <stdlib.h>
 
 /* The LimitRanges of the namespace. */
-static int load_ranges(struct rest *rest, struct json **ret, struct err *err)
+static struct json *load_ranges(struct rest *rest)
 {
     struct store_object **stored;
     const struct registry_resource *ranges = registry_built_in("", "v1", "limitranges");
     size_t count = store_list(engine_store(rest->engine),
                               rest_key(rest->arena, ranges, rest->route.namespace_, NULL), &stored);
-    int r = 0;
-    *ret = json_array(rest->arena);
+    struct json *all = json_array(rest->arena);
     for (size_t i = 0; i < count; i++) {
         struct json *range;
-        if (r == 0)
-            r = rest_parse(rest->arena, stored[i], &range, err);
-        if (r == 0)
-            json_append(*ret, range);
+        if (rest_read_one(rest, rest->arena, stored[i], &range))
+            json_append(all, range);
         store_object_unref(stored[i]);
     }
     free(stored);
-    return r;
+    return all;
 }
 
 static int forbid(struct rest *rest, const struct json *object, const char *why, struct err *err)
@@ -36,11 +33,8 @@ static int forbid(struct rest *rest, const struct json *object, const char *why,
 
 int rest_admit_pod_limits(struct rest *rest, struct json *pod, struct err *err)
 {
-    struct json *ranges;
+    const struct json *ranges = load_ranges(rest);
     bool changed = false;
-    int r = load_ranges(rest, &ranges, err);
-    if (r < 0)
-        return r;
     JSON_EACH (range, ranges)
         changed |= limit_range_fill(rest->arena, range, pod);
     /* A limit by default may be less than what the pod asks for. */
@@ -58,11 +52,7 @@ int rest_admit_pod_limits(struct rest *rest, struct json *pod, struct err *err)
 
 int rest_admit_claim_limits(struct rest *rest, const struct json *claim, struct err *err)
 {
-    struct json *ranges;
-    int r = load_ranges(rest, &ranges, err);
-    if (r < 0)
-        return r;
-    JSON_EACH (range, ranges) {
+    JSON_EACH (range, load_ranges(rest)) {
         const char *why = limit_range_refuse_claim(rest->arena, range, claim);
         if (why)
             return forbid(rest, claim, why, err);

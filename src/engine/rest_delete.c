@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/deletion.h"
+#include "engine/meta.h"
 #include "engine/rest.h"
 #include "kube/object.h"
 #include "kube/schema_decode.h"
@@ -72,27 +73,75 @@ static int read_options(struct rest *rest, struct deletion_options *ret, struct 
     return r;
 }
 
+/* What is deleted. */
+struct target {
+    struct json *object; /* NULL: nothing */
+    int64_t revision;
+    bool is_stub; /* it stands for an object that cannot be read */
+};
+
+/* The key says which object it is. Its own version and a uid that nobody knows are what
+ * preconditions are compared with. A namespace becomes a whole one again, since its content has to
+ * go before it does. */
+static struct target stub_target(struct rest *rest, struct json *stub, int64_t revision)
+{
+    const struct registry_resource *resource = rest->route.resource;
+    meta_prepare_create(rest->arena, resource, stub, loop_wall_ms(engine_loop(rest->engine)));
+    json_set(rest->arena, json_get(stub, "metadata"), "resourceVersion",
+             json_stringf(rest->arena, "%" PRId64, revision));
+    bool is_namespace = str_eq(resource->id.plural, "namespaces");
+    if (is_namespace) {
+        resource->hooks.defaults(rest->arena, stub);
+        resource->hooks.create(rest->arena, stub);
+    }
+    return (struct target){stub, revision, !is_namespace};
+}
+
+static int load(struct rest *rest, struct target *ret, struct err *err)
+{
+    const char *name = rest->route.name;
+    struct json *object;
+    int64_t revision;
+    int r = rest_load(rest, name, &object, &revision, err);
+    if (r == 0)
+        *ret = (struct target){object, revision, false};
+    if (r != -ERR_INTERNAL)
+        return r;
+    err_clear(err);
+    object = kube_object_make(rest->arena, &rest->route.resource->id, rest->route.namespace_, name);
+    *ret = stub_target(rest, object, revision);
+    return 0;
+}
+
+/* What cannot be read says of nothing that it has to wait for. */
+static enum deletion_step decide(struct rest *rest, const struct target *target,
+                                 struct json *object, const struct deletion_options *options)
+{
+    if (target->is_stub)
+        return DELETION_REMOVE;
+    return deletion_decide(rest->arena, rest->route.resource, object, options,
+                           loop_wall_ms(engine_loop(rest->engine)));
+}
+
 void rest_delete(struct rest *rest)
 {
     struct err err = ERR_INIT;
     struct deletion_options options;
-    struct json *old;
-    int64_t revision;
+    struct target target = {0};
     if (read_options(rest, &options, &err) < 0 || check_allowed(rest, rest->route.name, &err) < 0 ||
-        rest_load(rest, rest->route.name, &old, &revision, &err) < 0 ||
-        rest_check_preconditions(rest, old, &options, &err) < 0) {
+        load(rest, &target, &err) < 0 ||
+        rest_check_preconditions(rest, target.object, &options, &err) < 0) {
         rest_respond_error(rest, &err);
         return;
     }
-    struct json *object = json_clone(rest->arena, old);
-    switch (deletion_decide(rest->arena, rest->route.resource, object, &options,
-                            loop_wall_ms(engine_loop(rest->engine)))) {
+    struct json *object = json_clone(rest->arena, target.object);
+    switch (decide(rest, &target, object, &options)) {
     case DELETION_REMOVE:
-        rest_commit_removal(rest, object, revision);
+        rest_commit_removal(rest, object, target.revision);
         return;
     case DELETION_MARK:
     case DELETION_KEEP:
-        rest_commit(rest, object, old, revision, 200);
+        rest_commit(rest, object, target.object, target.revision, 200);
         return;
     }
 }
@@ -166,32 +215,47 @@ static void sweep_done(void *context, const struct store_object *object, const s
     sweep_settle(sweep);
 }
 
+/* Of the listed object its newest version, if it is meant. What a selector does not let through is
+ * not deleted, and neither is what it cannot be asked of. */
+static struct target sweep_target(struct sweep *sweep, const struct store_object *listed,
+                                  const struct rest_filter *filter)
+{
+    struct rest *rest = sweep->rest;
+    struct store_object *stored = store_get_pending(engine_store(rest->engine), listed->key);
+    struct target target = {0};
+    if (!stored)
+        return target; /* another request was faster */
+    if (filter->all && !stored_is_readable(stored))
+        target = stub_target(rest, stored_stub(rest->arena, rest->route.resource, stored),
+                             stored->revision);
+    else if (rest_read_one(rest, rest->arena, stored, &target.object) &&
+             rest_filter_matches(filter, target.object))
+        target.revision = stored->revision;
+    else
+        target.object = NULL;
+    store_object_unref(stored);
+    return target;
+}
+
 static int sweep_one(struct sweep *sweep, const struct store_object *listed,
                      const struct rest_filter *filter, const struct deletion_options *options,
                      struct err *err)
 {
     struct rest *rest = sweep->rest;
-    struct store_object *stored = store_get_pending(engine_store(rest->engine), listed->key);
-    if (!stored)
-        return 0; /* somebody was faster */
-    struct json *object;
-    int r = rest_parse(rest->arena, stored, &object, err);
-    int64_t revision = stored->revision;
-    store_object_unref(stored);
-    if (r < 0)
-        return r;
-    if (!rest_filter_matches(filter, object))
+    const struct target target = sweep_target(sweep, listed, filter);
+    struct json *object = target.object;
+    if (!object)
         return 0;
     struct json *item = json_clone(rest->arena, object);
     rest_convert_out(rest, rest->arena, item);
     json_append(sweep->items, item);
-    enum deletion_step step = deletion_decide(rest->arena, rest->route.resource, object, options,
-                                              loop_wall_ms(engine_loop(rest->engine)));
+    enum deletion_step step = decide(rest, &target, object, options);
     if (rest->dry_run || step == DELETION_KEEP)
         return 0;
     sweep->waiting++;
-    r = step == DELETION_REMOVE ? rest_queue_removal(rest, object, revision, sweep_done, sweep, err)
-                                : rest_queue_put(rest, object, revision, sweep_done, sweep, err);
+    int r = step == DELETION_REMOVE
+                ? rest_queue_removal(rest, object, target.revision, sweep_done, sweep, err)
+                : rest_queue_put(rest, object, target.revision, sweep_done, sweep, err);
     if (r < 0)
         sweep->waiting--;
     return r;

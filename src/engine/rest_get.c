@@ -1,4 +1,4 @@
-/* GET of one object: the stored bytes as they are. */
+/* GET of one object: the stored bytes as they are, if they can be read at all. */
 #include "engine/rest.h"
 
 void rest_get(struct rest *rest)
@@ -17,6 +17,10 @@ void rest_get(struct rest *rest)
         rest_respond_error(rest, &err);
         return;
     }
-    rest_respond_bytes(rest, 200, store_object_data(stored, rest->arena), stored->size);
+    struct json *tree;
+    if (!stored_is_readable(stored) && stored_read(rest->arena, stored, &tree, &err) < 0)
+        rest_respond_error(rest, &err);
+    else
+        rest_respond_bytes(rest, 200, store_object_data(stored, rest->arena), stored->size);
     store_object_unref(stored);
 }

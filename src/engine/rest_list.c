@@ -1,4 +1,5 @@
-/* LIST: the stored bytes joined into a list, or a Table of them, all at once or in parts. */
+/* LIST: the stored bytes joined into a list, or a Table of them, all at once or in parts. An object
+ * that cannot be read is left out and named in a Warning. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/list_page.h"
@@ -36,14 +37,14 @@ struct list {
     size_t remaining;      /* how many that are; only where nothing is filtered */
 };
 
-static bool is_wanted(const struct list *list, struct arena *scratch,
-                      const struct store_object *object)
+/* Whoever selects also gets a warning of what cannot be read: it might be what is looked for. */
+static bool is_wanted(const struct list *list, struct arena *scratch, struct store_object *object)
 {
     struct json *json;
     if (list->filter.all)
-        return true;
+        return rest_is_readable(list->rest, object);
     arena_reset(scratch);
-    return rest_parse(scratch, object, &json, NULL) == 0 &&
+    return rest_read_one(list->rest, scratch, object, &json) &&
            rest_filter_matches(&list->filter, json);
 }
 
@@ -147,7 +148,10 @@ static int write_plain(struct list *list, struct err *err)
     if (body.overflowed)
         return err_set(err, ERR_TOO_LARGE,
                        "the list is larger than %d bytes: ask for less with a selector", LIST_MAX);
-    http_respond(list->rest->exchange, 200, "application/json", body.data, body.size);
+    struct http_exchange *exchange = list->rest->exchange;
+    http_begin(exchange, 200, "application/json", list->rest->warnings, (int64_t)body.size);
+    http_write(exchange, body.data, body.size);
+    http_end(exchange);
     return 0;
 }
 
@@ -162,7 +166,7 @@ static int write_formed(struct list *list, struct err *err)
     for (size_t i = 0; i < list->count; i++) {
         struct json *json;
         arena_reset(scratch);
-        if (rest_parse(scratch, list->objects[i], &json, NULL) == 0)
+        if (stored_read(scratch, list->objects[i], &json, NULL) == 0)
             rest_formed_add(&formed, json);
     }
     arena_free(scratch);

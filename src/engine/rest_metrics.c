@@ -106,7 +106,7 @@ static void answer_one(struct metrics *metrics, const struct engine_usage_report
     if (!stored) {
         err_set(&err, ERR_NOT_FOUND, "%s \"%s\" not found", metrics->measured->id.plural,
                 rest->route.name);
-    } else if (rest_parse(rest->arena, stored, &object, &err) == 0) {
+    } else if (stored_read(rest->arena, stored, &object, &err) == 0) {
         made = measure(metrics, rest->arena, object, report);
         if (!made)
             err_set(&err, ERR_NOT_FOUND, "podmetrics.metrics.k8s.io \"%s/%s\" not found",
@@ -131,7 +131,7 @@ static void each_measured(struct metrics *metrics, const struct engine_usage_rep
         rest_key(rest->arena, metrics->measured, rest->route.namespace_, NULL), &objects);
     for (size_t i = 0; i < count; i++) {
         struct json *object, *made = NULL;
-        if (rest_parse(rest->arena, objects[i], &object, NULL) == 0 &&
+        if (rest_read_one(rest, rest->arena, objects[i], &object) &&
             rest_filter_matches(&metrics->filter, object))
             made = measure(metrics, rest->arena, object, report);
         if (made)

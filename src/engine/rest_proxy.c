@@ -253,7 +253,7 @@ static int load(struct rest *rest, const char *plural, const char *name, struct 
     struct store_object *stored = store_get_pending(engine_store(rest->engine), key);
     if (!stored)
         return err_set(err, ERR_NOT_FOUND, "%s \"%.253s\" not found", plural, name);
-    int result = rest_parse(rest->arena, stored, ret, err);
+    int result = stored_read(rest->arena, stored, ret, err);
     store_object_unref(stored);
     return result;
 }
@@ -317,29 +317,25 @@ static int check_pod(struct rest *rest, const struct json *pod, struct err *err)
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-static int list_pods_of_node(struct rest *rest, struct buf *ret, struct err *err)
+static void list_pods_of_node(struct rest *rest, struct buf *ret)
 {
     struct store_object **stored;
     struct json *list = json_object(rest->arena);
     const char *prefix = rest_key(rest->arena, registry_built_in("", "v1", "pods"), "", NULL);
     size_t count = store_list(engine_store(rest->engine), prefix, &stored);
-    int result = 0;
     json_set_string(rest->arena, list, "kind", "PodList");
     json_set_string(rest->arena, list, "apiVersion", "v1");
     json_ensure_object(rest->arena, list, "metadata");
     struct json *items = json_ensure_array(rest->arena, list, "items");
     for (size_t i = 0; i < count; i++) {
-        struct json *pod = NULL;
-        if (result == 0)
-            result = rest_parse(rest->arena, stored[i], &pod, err);
-        if (pod && str_eq(json_get_string(json_get(pod, "spec"), "nodeName", ""), rest->route.name))
+        struct json *pod;
+        if (rest_read_one(rest, rest->arena, stored[i], &pod) &&
+            str_eq(json_get_string(json_get(pod, "spec"), "nodeName", ""), rest->route.name))
             json_append(items, pod);
         store_object_unref(stored[i]);
     }
     free(stored);
-    if (result == 0)
-        json_write(list, ret);
-    return result;
+    json_write(list, ret);
 }
 
 /* A node here is a part of the server, and has no kubelet: what users ask one for most is answered
@@ -355,10 +351,8 @@ static void answer_for_node(struct rest *rest)
     } else if (rest->route.verb == VERB_GET && str_eq(rest->route.rest, "/healthz")) {
         http_respond(rest->exchange, 200, "text/plain; charset=utf-8", "ok", 2);
     } else if (rest->route.verb == VERB_GET && str_eq(rest->route.rest, "/pods")) {
-        if (list_pods_of_node(rest, &text, &err) < 0)
-            rest_respond_error(rest, &err);
-        else
-            http_respond(rest->exchange, 200, "application/json", text.data, text.size);
+        list_pods_of_node(rest, &text);
+        http_respond(rest->exchange, 200, "application/json", text.data, text.size);
     } else {
         err_set(&err, ERR_NOT_FOUND,
                 "nodes of this server have no kubelet: GET of /healthz and /pods is all there is");

@@ -25,30 +25,28 @@ static bool is_settled(struct rest *rest)
     return store_next_revision(store) == store_revision(store) + 1;
 }
 
-static int count_kind(struct rest *rest, const struct json *quota,
-                      const struct registry_resource *resource, struct json *used, struct err *err)
+static void count_kind(struct rest *rest, const struct json *quota,
+                       const struct registry_resource *resource, struct json *used)
 {
     struct store_object **stored;
     size_t count =
         store_list(engine_store(rest->engine),
                    rest_key(rest->arena, resource, kube_meta_namespace(quota), NULL), &stored);
-    int r = 0;
     for (size_t i = 0; i < count; i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         struct json *object;
-        if (r == 0)
-            r = rest_parse(arena, stored[i], &object, err);
-        if (r == 0 && quota_covers(quota, &resource->id, object))
+        if (rest_read_one(rest, arena, stored[i], &object) &&
+            quota_covers(quota, &resource->id, object))
             quota_add(rest->arena, used,
                       quota_growth(arena, quota, quota_usage(arena, &resource->id, object), NULL));
         store_object_unref(stored[i]);
     }
     free(stored);
-    return r;
 }
 
-/* status.hard and status.used, from nothing but the spec and the store. */
-static int count_all(struct rest *rest, struct json *quota, struct err *err)
+/* status.hard and status.used, from nothing but the spec and the store. An object that cannot be
+ * read is not counted. */
+static void count_all(struct rest *rest, struct json *quota)
 {
     const struct registry *registry = engine_registry(rest->engine);
     const struct json *hard = json_at(quota, "spec", "hard", NULL);
@@ -57,18 +55,13 @@ static int count_all(struct rest *rest, struct json *quota, struct err *err)
     JSON_EACH (item, hard)
         json_set_string(rest->arena, used, item->name, "0");
     for (size_t i = 0; (resource = registry_at(registry, i)); i++) {
-        if (!resource->id.namespaced || resource->transient ||
-            !quota_is_about(quota, &resource->id))
-            continue;
-        int r = count_kind(rest, quota, resource, used, err);
-        if (r < 0)
-            return r;
+        if (resource->id.namespaced && !resource->transient && quota_is_about(quota, &resource->id))
+            count_kind(rest, quota, resource, used);
     }
     json_set(rest->arena, status, "hard",
              hard ? json_clone(rest->arena, hard) : json_object(rest->arena));
     json_set(rest->arena, status, "used", used);
     json_set(rest->arena, quota, "status", status);
-    return 0;
 }
 
 int rest_admit_quota(struct rest *rest, struct json *quota, const struct json *old, struct err *err)
@@ -78,8 +71,9 @@ int rest_admit_quota(struct rest *rest, struct json *quota, const struct json *o
     if (old && hard && had && json_equal(hard, had))
         return 0;
     if (is_settled(rest))
-        return count_all(rest, quota, err);
-    json_remove(quota, "status"); /* the controller has it counted */
+        count_all(rest, quota);
+    else
+        json_remove(quota, "status"); /* the controller has it counted */
     return 0;
 }
 
@@ -91,7 +85,8 @@ int rest_recount_quota(struct rest *rest, struct json *quota, struct err *err)
             "Operation cannot be fulfilled on resourcequotas \"%s\": other writes are on "
             "their way; try again",
             kube_meta_name(quota));
-    return count_all(rest, quota, err);
+    count_all(rest, quota);
+    return 0;
 }
 
 /* ---- Charging -------------------------------------------------------------------------------- */
@@ -106,8 +101,9 @@ static int put_quota(struct rest *rest, struct json *quota, const char *key, int
     struct store *store = engine_store(rest->engine);
     json_set(rest->arena, json_get(quota, "metadata"), "resourceVersion",
              json_stringf(rest->arena, "%" PRId64, store_next_revision(store)));
-    const char *text = json_to_string(rest->arena, quota);
-    return store_put(store, key, text, strlen(text), expected, written, NULL, err);
+    _cleanup_buf_ struct buf data;
+    int r = stored_encode(quota, &data, err);
+    return r < 0 ? r : store_put(store, key, data.data, data.size, expected, written, NULL, err);
 }
 
 /* An object that a quota has counted or will; `charge`: all of them have said yes. */
@@ -120,7 +116,7 @@ static int charge_one(struct rest *rest, const char *key, const struct json *obj
     if (!stored)
         return 0;
     int64_t revision = stored->revision;
-    int r = rest_parse(rest->arena, stored, &quota, err);
+    int r = stored_read(rest->arena, stored, &quota, err);
     store_object_unref(stored);
     if (r < 0 || !quota_is_about(quota, id) || !quota_covers(quota, id, object))
         return r;
@@ -157,14 +153,16 @@ int rest_charge_quotas(struct rest *rest, const struct json *object, const struc
         store_list(engine_store(rest->engine),
                    rest_key(rest->arena, quotas(), rest->route.namespace_, NULL), &stored);
     const char **keys = ARENA_ARRAY(rest->arena, const char *, count + 1);
+    size_t readable = 0;
     for (size_t i = 0; i < count; i++) {
-        keys[i] = arena_strdup(rest->arena, stored[i]->key);
+        if (rest_is_readable(rest, stored[i])) /* else the client is warned: it limits nothing */
+            keys[readable++] = arena_strdup(rest->arena, stored[i]->key);
         store_object_unref(stored[i]);
     }
     free(stored);
     int r = 0;
     for (int charge = 0; charge <= !rest->dry_run; charge++)
-        for (size_t i = 0; r == 0 && i < count; i++)
+        for (size_t i = 0; r == 0 && i < readable; i++)
             r = charge_one(rest, keys[i], object, old, charge, err);
     return r;
 }

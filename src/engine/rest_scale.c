@@ -310,7 +310,7 @@ static int load(struct rest *rest, struct json **ret, int64_t *ret_revision, str
     struct store_object *stored = store_get(engine_store(rest->engine), key);
     if (!stored)
         return rest_not_found(rest, rest->route.name, err);
-    int r = rest_parse(rest->arena, stored, ret, err);
+    int r = stored_read(rest->arena, stored, ret, err);
     *ret_revision = stored->revision;
     store_object_unref(stored);
     return r;

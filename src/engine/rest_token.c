@@ -71,7 +71,7 @@ static int read_pod(struct rest *rest, const struct json *reference, struct toke
     if (!stored)
         return err_set(err, ERR_NOT_FOUND, "pods \"%.253s\" not found", name);
     struct json *pod = NULL;
-    int r = rest_parse(rest->arena, stored, &pod, err);
+    int r = stored_read(rest->arena, stored, &pod, err);
     store_object_unref(stored);
     if (r < 0)
         return r;

@@ -134,7 +134,7 @@ static struct json *as_table(struct rest_watcher *watcher, const struct json *ob
     return table;
 }
 
-static const struct json *tree_of(struct rest_watcher *watcher, const struct store_object *stored)
+static const struct json *tree_of(struct rest_watcher *watcher, struct store_object *stored)
 {
     return version_trees_get(engine_version_trees(watcher->rest->engine), stored);
 }
@@ -153,7 +153,7 @@ static bool wants_whole(const struct rest_watcher *watcher)
 
 /* One object of the store in the watcher's form. */
 static void append_formed(struct rest_watcher *watcher, const char *type,
-                          const struct store_object *stored, struct buf *out)
+                          struct store_object *stored, struct buf *out)
 {
     const struct json *json;
     if (wants_whole(watcher))
@@ -163,7 +163,7 @@ static void append_formed(struct rest_watcher *watcher, const char *type,
 }
 
 /* What left the set is shown as it was when it was in it, with the version that took it out. */
-static void append_leaver(struct rest_watcher *watcher, const struct store_object *previous,
+static void append_leaver(struct rest_watcher *watcher, struct store_object *previous,
                           int64_t revision, struct buf *out)
 {
     struct arena *arena = watcher->scratch;
@@ -177,7 +177,7 @@ static void append_leaver(struct rest_watcher *watcher, const struct store_objec
  * it, or encoded for all of them. NULL: the object cannot be read. Watches may be ended meanwhile,
  * this one too. */
 static struct watch_event *event_of(struct rest_watcher *watcher, const char *type,
-                                    const struct store_object *stored, int64_t revision)
+                                    struct store_object *stored, int64_t revision)
 {
     struct watch_events *events = engine_watch_events(watcher->rest->engine);
     int64_t now_ms = loop_wall_ms(engine_loop(watcher->rest->engine));
@@ -206,10 +206,11 @@ static struct watch_event *event_of(struct rest_watcher *watcher, const char *ty
     return event;
 }
 
-static bool matches(struct rest_watcher *watcher, const struct store_object *stored)
+/* What cannot be read is in no watch. */
+static bool matches(struct rest_watcher *watcher, struct store_object *stored)
 {
     if (!stored || watcher->filter.all)
-        return stored != NULL;
+        return stored && stored_is_readable(stored);
     const struct json *json = tree_of(watcher, stored);
     return json && rest_filter_matches(&watcher->filter, json);
 }
@@ -357,9 +358,11 @@ static void on_event(void *context, const struct store_event *event)
         [STORE_ADDED] = "ADDED", [STORE_MODIFIED] = "MODIFIED", [STORE_DELETED] = "DELETED"};
     struct rest_watcher *watcher = context;
     int64_t revision = event->object->revision;
-    struct watch_event *encoded =
-        watcher->filter.all ? event_of(watcher, types[event->type], event->object, revision)
-                            : filtered_event(watcher, event);
+    struct watch_event *encoded = NULL;
+    if (!watcher->filter.all)
+        encoded = filtered_event(watcher, event);
+    else if (stored_is_readable(event->object))
+        encoded = event_of(watcher, types[event->type], event->object, revision);
     watcher->seen = revision;
     send_event(watcher, encoded);
 }

@@ -13,8 +13,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { OBJECT_MAX = 8 * 1024 * 1024 };
-
 /* A write on its way to the disk. The client may leave meanwhile, and takes the exchange and all of
  * `rest` with it; the write goes on. */
 struct write {
@@ -66,7 +64,7 @@ static void write_done(void *context, const struct store_object *object, const s
         rest_respond_bytes(rest, status, store_object_data(object, rest->arena), object->size);
 }
 
-/* The object's bytes with the revision the next write will get. */
+/* The object's bytes with the revision the next write will get, in the version that is stored. */
 static int encode(struct rest *rest, struct json *object, struct buf *ret, struct err *err)
 {
     struct json *meta = json_ensure_object(rest->arena, object, "metadata");
@@ -76,13 +74,10 @@ static int encode(struct rest *rest, struct json *object, struct buf *ret, struc
     const struct registry_resource *resource = rest->route.resource;
     if (resource->stored_version)
         json_set_string(rest->arena, object, "apiVersion", resource->stored_version);
-    buf_init(ret, OBJECT_MAX);
-    json_write(object, ret);
+    int r = stored_encode(object, ret, err);
     if (resource->stored_version)
         json_set_string(rest->arena, object, "apiVersion", resource->api_version);
-    if (ret->overflowed)
-        return err_set(err, ERR_TOO_LARGE, "the object is larger than %d bytes", OBJECT_MAX);
-    return 0;
+    return r;
 }
 
 static const char *key_of(struct rest *rest, const struct json *object)
@@ -95,11 +90,45 @@ int rest_queue_put(struct rest *rest, struct json *object, int64_t expected, sto
                    void *context, struct err *err)
 {
     _cleanup_buf_ struct buf data = {0};
+    const char *key = key_of(rest, object);
     int r = encode(rest, object, &data, err);
-    if (r < 0)
-        return r;
-    return store_put(engine_store(rest->engine), key_of(rest, object), data.data, data.size,
-                     expected, done, context, err);
+    if (r == 0)
+        r = store_put(engine_store(rest->engine), key, data.data, data.size, expected, done,
+                      context, err);
+    if (r == 0)
+        stored_trust(engine_store(rest->engine), key);
+    return r;
+}
+
+static void remove_leftovers(struct rest *rest, const struct registry_resource *resource,
+                             const char *namespace_)
+{
+    struct store *store = engine_store(rest->engine);
+    struct store_object **objects;
+    size_t count = store_list(store, rest_key(rest->arena, resource, namespace_, NULL), &objects);
+    for (size_t i = 0; i < count; i++) {
+        /* A write that is under way removes or replaces it itself. */
+        if (!stored_is_readable(objects[i]))
+            (void)stored_remove(store, resource, objects[i], NULL);
+        store_object_unref(objects[i]);
+    }
+    free(objects);
+}
+
+/* A namespace or a definition goes when a list shows nothing of it any more. Lists leave out what
+ * cannot be read, so that goes here. */
+static void remove_unlisted(struct rest *rest, const struct json *object)
+{
+    const char *name = kube_meta_name(object), *storage = rest->route.resource->storage;
+    bool space = str_eq(storage, "namespaces"), definition = str_eq(storage, DEFINITION_STORAGE);
+    const struct registry_resource *resource;
+    for (size_t i = 0;
+         (space || definition) && (resource = registry_at(engine_registry(rest->engine), i)); i++) {
+        if (space && resource->id.namespaced && !resource->transient)
+            remove_leftovers(rest, resource, name);
+        else if (definition && str_eq(resource->storage, name))
+            remove_leftovers(rest, resource, "");
+    }
 }
 
 int rest_queue_removal(struct rest *rest, struct json *object, int64_t expected, store_done *done,
@@ -107,10 +136,12 @@ int rest_queue_removal(struct rest *rest, struct json *object, int64_t expected,
 {
     _cleanup_buf_ struct buf data = {0};
     int r = encode(rest, object, &data, err);
-    if (r < 0)
-        return r;
-    return store_delete(engine_store(rest->engine), key_of(rest, object), data.data, data.size,
-                        expected, done, context, err);
+    if (r == 0)
+        r = store_delete(engine_store(rest->engine), key_of(rest, object), data.data, data.size,
+                         expected, done, context, err);
+    if (r == 0)
+        remove_unlisted(rest, object);
+    return r;
 }
 
 static void remove_object(struct rest *rest, struct json *object, int64_t expected,
@@ -142,11 +173,14 @@ void rest_commit_removal(struct rest *rest, struct json *object, int64_t expecte
 void rest_commit_answer(struct rest *rest, struct json *object, int64_t expected,
                         int success_status, const struct json *answer)
 {
+    struct err err = ERR_INIT;
     if (rest->dry_run) {
-        rest_respond_json(rest, success_status, answer ? answer : object);
+        if (stored_check(object, &err) < 0)
+            rest_respond_error(rest, &err);
+        else
+            rest_respond_json(rest, success_status, answer ? answer : object);
         return;
     }
-    struct err err = ERR_INIT;
     struct write *write = write_new(rest, success_status, answer);
     if (rest_queue_put(rest, object, expected, write_done, write, &err) < 0) {
         write_free(write);
@@ -202,7 +236,7 @@ static int check_namespace_lives(struct rest *rest, const char *name, struct err
         return err_set(err, ERR_NOT_FOUND, "namespaces \"%s\" not found", rest->route.namespace_);
     }
     struct json *object;
-    int r = rest_parse(rest->arena, stored, &object, err);
+    int r = stored_read(rest->arena, stored, &object, err);
     store_object_unref(stored);
     if (r == 0 && kube_meta_is_deleting(object))
         r = err_set(err, ERR_FORBIDDEN,
@@ -219,9 +253,11 @@ static int check_free(struct rest *rest, const char *name, struct err *err)
     struct store_object *stored = store_get_pending(engine_store(rest->engine), key);
     if (!stored)
         return 0;
+    bool readable = stored_is_readable(stored);
     store_object_unref(stored);
-    return err_set(err, ERR_EXISTS, "%s \"%s\" already exists",
-                   kube_resource_text(rest->arena, &rest->route.resource->id), name);
+    return err_set(err, ERR_EXISTS, "%s \"%s\" already exists%s",
+                   kube_resource_text(rest->arena, &rest->route.resource->id), name,
+                   readable ? "" : " and cannot be read: 'kubectl delete' removes it");
 }
 
 /* A generated name that is taken is drawn again. */
@@ -304,6 +340,8 @@ int rest_prepare_create(struct rest *rest, struct json *object, struct err *err)
     r = check_free(rest, rest->about_name, err);
     if (r == 0 && resource->hooks.admit)
         r = resource->hooks.admit(rest, object, NULL, err);
+    if (r == 0)
+        r = stored_check(object, err);
     return r == 0 ? rest_charge_quotas(rest, object, NULL, err) : r;
 }
 
@@ -412,7 +450,8 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
             validate(rest, object, old);
         if (rest->invalid.count > 0)
             return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
-        return rest_track_fields(rest, object, old, err);
+        r = rest_track_fields(rest, object, old, err);
+        return r == 0 ? stored_check(object, err) : r;
     }
     if (registry_has_status(resource))
         take_member(rest->arena, object, old, "status");
@@ -427,6 +466,8 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
     if (rest->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
     r = resource->hooks.admit ? resource->hooks.admit(rest, object, old, err) : 0;
+    if (r == 0)
+        r = stored_check(object, err);
     return r == 0 ? rest_charge_quotas(rest, object, old, err) : r;
 }
 

@@ -72,8 +72,7 @@ static bool is_taken(struct service_addresses *addresses, const char *value, con
         return false;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *service;
-    struct err err;
-    bool taken = rest_parse(arena, stored, &service, &err) == 0 &&
+    bool taken = stored_read(arena, stored, &service, NULL) == 0 &&
                  (has_address(service, value) || has_node_port(service, value));
     store_object_unref(stored);
     return taken;
@@ -286,13 +285,12 @@ static void note_port(struct service_addresses *addresses, int64_t number, const
     note(addresses, text, key);
 }
 
-static void learn(struct service_addresses *addresses, const struct store_object *stored)
+static void learn(struct service_addresses *addresses, struct store_object *stored)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *service;
-    struct err err;
-    if (rest_parse(arena, stored, &service, &err) < 0)
-        return; /* whoever reads it is told */
+    if (stored_read(arena, stored, &service, NULL) < 0)
+        return;
     note(addresses, json_get_string(json_get(service, "spec"), "clusterIP", ""), stored->key);
     note_port(addresses, json_get_int(json_get(service, "spec"), "healthCheckNodePort", 0),
               stored->key);

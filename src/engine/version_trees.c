@@ -3,7 +3,7 @@
 #include "engine/version_trees.h"
 
 #include "base/mem.h"
-#include "engine/rest.h"
+#include "engine/stored.h"
 
 #include <stdlib.h>
 
@@ -35,16 +35,15 @@ struct version_trees *version_trees_free(struct version_trees *trees)
     return NULL;
 }
 
-static void tree_read(struct tree *tree, const struct store_object *version)
+static void tree_read(struct tree *tree, struct store_object *version)
 {
     arena_reset(tree->arena);
     tree->revision = version->revision;
-    if (rest_parse(tree->arena, version, &tree->json, NULL) < 0)
+    if (stored_read(tree->arena, version, &tree->json, NULL) < 0)
         tree->json = NULL;
 }
 
-const struct json *version_trees_get(struct version_trees *trees,
-                                     const struct store_object *version)
+const struct json *version_trees_get(struct version_trees *trees, struct store_object *version)
 {
     if (trees->latest.revision != version->revision) {
         struct tree older = trees->before;

@@ -12,8 +12,8 @@ struct version_trees *version_trees_new(void);
 struct version_trees *version_trees_free(struct version_trees *trees);
 
 /* Everybody's, so it is not to be changed. It lives until two others were asked for: a change has a
- * version before and one after. NULL: what is stored is no JSON. */
-const struct json *version_trees_get(struct version_trees *trees,
-                                     const struct store_object *version);
+ * version before and one after. NULL: it cannot be read
+ * (engine/stored.h). */
+const struct json *version_trees_get(struct version_trees *trees, struct store_object *version);
 
 #endif

@@ -31,6 +31,9 @@ enum { STORE_VALUE_MAX = 64 * 1024 * 1024 };
 /* Immutable, refcounted: what readers and watchers share. */
 struct store_object {
     int references;
+    /* What a reader of the data found out about it; 0 at first. The store does not look at it. Like
+     * the references it belongs to the loop's thread. */
+    unsigned char verdict;
     int64_t revision;        /* of this version */
     int64_t create_revision; /* of the first version */
     const char *key;

@@ -271,7 +271,7 @@ static void test_limits(void **state)
     memset(deep, '[', JSON_DEPTH_MAX + 1);
     const struct json_limits wished = {.depth = 1000000};
     assert_int_equal(json_parse(arena, deep, sizeof(deep), &wished, &json, &err), -ERR_BAD_REQUEST);
-    assert_string_equal(err.message, "1:129: nested deeper than 128");
+    assert_string_equal(err.message, "1:145: nested deeper than 144");
     assert_int_equal(json_parse(arena, "[", 1, NULL, &json, NULL), -ERR_BAD_REQUEST);
 }
 
