@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_MAX = 256 * 1024 * 1024 };
+enum {
+    LIST_MAX = 256 * 1024 * 1024,
+    /* A client that asks for a part gets one of about so many bytes, whatever its limit: so every
+     * list can be read, in parts, however large its objects are. */
+    PART_BYTES = 32 * 1024 * 1024,
+};
 
 /* The newest state is what there is: an older one may be asked for exactly only in vain. */
 static int check_version(struct rest *rest, int64_t current, struct err *err)
@@ -52,14 +57,15 @@ static bool is_wanted(const struct list *list, struct arena *scratch, struct sto
 static void choose(struct list *list)
 {
     struct arena *scratch = arena_new();
-    size_t limit = list->page.limit ? list->page.limit : SIZE_MAX, kept = 0;
+    size_t limit = list->page.limit ? list->page.limit : SIZE_MAX, kept = 0, bytes = 0;
+    size_t bytes_max = list->page.limit ? PART_BYTES : SIZE_MAX;
     for (size_t i = 0; i < list->count; i++) {
         struct store_object *object = list->objects[i];
         if (list->continue_ || !is_wanted(list, scratch, object)) {
             store_object_unref(object);
             continue;
         }
-        if (kept == limit) {
+        if (kept == limit || bytes >= bytes_max) {
             list->continue_ =
                 list_page_token(list->rest->arena, list->objects[kept - 1]->key, list->revision);
             list->remaining = list->filter.all ? list->count - i : 0;
@@ -67,6 +73,7 @@ static void choose(struct list *list)
             continue;
         }
         list->objects[kept++] = object;
+        bytes += object->size;
     }
     list->count = kept;
     arena_free(scratch);
@@ -147,7 +154,9 @@ static int write_plain(struct list *list, struct err *err)
     buf_append_str(&body, "]}\n");
     if (body.overflowed)
         return err_set(err, ERR_TOO_LARGE,
-                       "the list is larger than %d bytes: ask for less with a selector", LIST_MAX);
+                       "the list is larger than %d bytes: ask for parts with a limit, or for less "
+                       "with a selector",
+                       LIST_MAX);
     struct http_exchange *exchange = list->rest->exchange;
     http_begin(exchange, 200, "application/json", list->rest->warnings, (int64_t)body.size);
     http_write(exchange, body.data, body.size);

@@ -126,7 +126,9 @@ static int read_answer(struct kube_call *call, struct json **ret, struct err *er
     if (call->status >= 400)
         return kube_status_of_answer(call->status, call->body.data, call->body.size, call->what,
                                      err);
-    if (json_parse(call->arena, call->body.data, call->body.size, NULL, ret, err) < 0) {
+    /* A list holds many objects: its bytes are the limit, and a value has two at least. */
+    static const struct json_limits limits = {.nodes = ANSWER_MAX / 2};
+    if (json_parse(call->arena, call->body.data, call->body.size, &limits, ret, err) < 0) {
         err->code = ERR_INTERNAL; /* it is the server that is wrong, not our caller */
         return err_wrap(err, "%s: the answer is no JSON", call->what);
     }

@@ -256,6 +256,30 @@ static void test_size(void **state)
     assert_int_equal(api_get(api, DEEPS "/large").status, 404);
 }
 
+/* Large objects are listed in parts, whatever limit the client asks for. */
+static void test_large_list(void **state)
+{
+    struct api *api = *state;
+    enum { COUNT = 6 };
+    char *large = arena_alloc(api->arena, 7 << 20);
+    memset(large, 'x', (7 << 20) - 1);
+    large[(7 << 20) - 1] = '\0';
+    define(api);
+    for (int i = 0; i < COUNT; i++) {
+        const char *text = arena_printf(
+            api->arena, "{\"metadata\":{\"name\":\"large-%d\"},\"spec\":\"%s\"}", i, large);
+        assert_int_equal(api_post(api, DEEPS, text).status, 201);
+    }
+    struct answer answer = api_get(api, DEEPS "?limit=500");
+    const char *more = answer_at(api, &answer, "metadata.continue");
+    assert_int_equal(answer.status, 200);
+    assert_string_not_equal(more, "");
+    size_t first = json_count(json_get(answer.json, "items"));
+    answer = api_get(api, arena_printf(api->arena, DEEPS "?limit=500&continue=%s", more));
+    assert_int_equal(first + json_count(json_get(answer.json, "items")), COUNT);
+    assert_string_equal(answer_at(api, &answer, "metadata.continue"), "");
+}
+
 /* ---- Random objects -------------------------------------------------------------------------- */
 
 /* What an object of the kind needs at the least, behind its metadata. */
@@ -565,6 +589,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_stored_form_counts, api_setup, api_teardown),
         cmocka_unit_test(test_depth),
         cmocka_unit_test_setup_teardown(test_size, api_setup, api_teardown),
+        cmocka_unit_test_setup_teardown(test_large_list, api_setup, api_teardown),
         cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
