@@ -38,7 +38,9 @@ static int put(const struct bootstrap *bootstrap, struct arena *arena,
     _cleanup_buf_ struct buf data;
     int r = stored_encode(object, &data, err);
     if (r == 0)
-        r = store_put(bootstrap->store, key, data.data, data.size, expected, written, NULL, err);
+        /* A server must start on a full disk, too, so that objects can be deleted. */
+        r = store_put_reserved(bootstrap->store, key, data.data, data.size, expected, written, NULL,
+                               err);
     return r < 0 ? err_wrap(err, "cannot make %s '%s'", resource->singular, kube_meta_name(object))
                  : 0;
 }

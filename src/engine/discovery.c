@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "engine/discovery_aggregated.h"
 #include "engine/document.h"
+#include "engine/health.h"
 #include "engine/openapi.h"
 #include "engine/registry.h"
 #include "net/accept.h"
@@ -15,8 +16,6 @@
 /* kubectl warns when the server is more than one minor version away from it; whatever we say some
  * will, so we name the middle of those that work. */
 static const char KUBERNETES_MAJOR[] = "1", KUBERNETES_MINOR[] = "28";
-
-static const char *const HEALTH[] = {"/healthz", "/livez", "/readyz"};
 
 static struct json *make(struct arena *arena, const char *kind, const char *api_version)
 {
@@ -192,8 +191,8 @@ static struct json *root(struct arena *arena, const struct registry *registry)
         for (size_t j = 0; versions[j]; j++)
             add_path(arena, paths, arena_printf(arena, "/apis/%s/%s", groups[i], versions[j]));
     }
-    for (size_t i = 0; i < ARRAY_SIZE(HEALTH); i++)
-        add_path(arena, paths, HEALTH[i]);
+    for (size_t i = 0; HEALTH_PATHS[i]; i++)
+        add_path(arena, paths, HEALTH_PATHS[i]);
     add_path(arena, paths, "/openapi/v2");
     add_path(arena, paths, "/openapi/v3");
     add_path(arena, paths, "/version");
@@ -271,15 +270,8 @@ static void respond(struct http_exchange *exchange, const struct registry *regis
 bool discovery_handle(struct http_exchange *exchange, const struct registry *registry,
                       const char *program_version)
 {
-    const char *path = exchange->request->path;
     if (!str_eq(exchange->request->method, "GET"))
         return false;
-    for (size_t i = 0; i < ARRAY_SIZE(HEALTH); i++) {
-        if (str_eq(path, HEALTH[i])) {
-            http_respond(exchange, 200, "text/plain", "ok", 2);
-            return true;
-        }
-    }
     if (openapi_handle(exchange, registry, program_version))
         return true;
     const struct json *json =

@@ -1,5 +1,5 @@
-/* What the API offers, as kubectl asks for it before anything else: /api, /apis, /version, health
- * and OpenAPI. All of it follows from the registry. */
+/* What the API offers, as kubectl asks for it before anything else: /api, /apis, /version and
+ * OpenAPI. All of it follows from the registry. */
 #ifndef TRAINYARD_ENGINE_DISCOVERY_H
 #define TRAINYARD_ENGINE_DISCOVERY_H
 

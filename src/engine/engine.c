@@ -9,6 +9,7 @@
 #include "engine/definitions.h"
 #include "engine/discovery.h"
 #include "engine/engine_metrics.h"
+#include "engine/health.h"
 #include "engine/impersonation.h"
 #include "engine/rest.h"
 #include "engine/service_addresses.h"
@@ -251,7 +252,8 @@ void engine_handle(struct http_exchange *exchange, void *context)
         engine_metrics_answer(exchange, engine->watch_events, engine->http_memory);
         return;
     }
-    if (discovery_handle(exchange, engine->registry, engine->version))
+    if (health_handle(exchange, engine->store) ||
+        discovery_handle(exchange, engine->registry, engine->version))
         return;
     if (route_parse(exchange->arena, engine->registry, request->method, request->path,
                     request->query, &route, &err) < 0)

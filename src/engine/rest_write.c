@@ -86,6 +86,27 @@ static const char *key_of(struct rest *rest, const struct json *object)
                     kube_meta_name(object));
 }
 
+/* A node that says for the first time that its disk is full, or no longer is. */
+static bool tells_of_disk(struct rest *rest, const char *key, const struct json *object)
+{
+    struct store_object *stored = store_get_pending(engine_store(rest->engine), key);
+    struct json *old = NULL;
+    bool news = stored && stored_read(rest->arena, stored, &old, NULL) == 0 &&
+                kube_condition_is_true(old, "DiskPressure") !=
+                    kube_condition_is_true(object, "DiskPressure");
+    store_object_unref(stored);
+    return news;
+}
+
+/* Whether the write may use the room that is kept on a full disk. */
+static bool uses_reserve(struct rest *rest, const char *key, const struct json *object)
+{
+    if (kube_meta_is_deleting(object))
+        return true;
+    return store_check(engine_store(rest->engine), NULL) < 0 &&
+           str_eq(rest->route.resource->storage, "nodes") && tells_of_disk(rest, key, object);
+}
+
 int rest_queue_put(struct rest *rest, struct json *object, int64_t expected, store_done *done,
                    void *context, struct err *err)
 {
@@ -93,8 +114,8 @@ int rest_queue_put(struct rest *rest, struct json *object, int64_t expected, sto
     const char *key = key_of(rest, object);
     int r = encode(rest, object, &data, err);
     if (r == 0)
-        r = store_put(engine_store(rest->engine), key, data.data, data.size, expected, done,
-                      context, err);
+        r = (uses_reserve(rest, key, object) ? store_put_reserved : store_put)(
+            engine_store(rest->engine), key, data.data, data.size, expected, done, context, err);
     if (r == 0)
         stored_trust(engine_store(rest->engine), key);
     return r;

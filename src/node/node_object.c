@@ -187,6 +187,7 @@ struct registered_node {
     char *name;
     int number;
     bool created;
+    bool is_told; /* the log has that its status cannot be reported */
 };
 
 struct node_registrar {
@@ -207,11 +208,14 @@ static void send_status(struct registered_node *node);
 static void on_status(void *context, struct json *object, const struct err *err)
 {
     struct registered_node *node = context;
+    bool was_told = node->is_told;
+    node->is_told = false;
     if (!err)
         return;
+    node->is_told = err->code != ERR_NOT_FOUND;
     if (err->code == ERR_NOT_FOUND)
         node->created = false; /* somebody deleted it: the next beat registers it again */
-    else
+    else if (!was_told)
         log_warning(node->name, "cannot report the node's status: %s", err->message);
     loop_timer_start(&node->registrar->beat, RETRY_MS);
 }

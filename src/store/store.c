@@ -19,6 +19,7 @@ enum {
     HISTORY_BYTES_DEFAULT = 8 * 1024 * 1024,
     DAMAGE_DEFAULT = 16,
     ALIVE_MS = 3600 * 1000,
+    REFILL_MS = 1000, /* how often a full disk is looked at */
 };
 
 static struct store_entry *entry_of(const struct store *store, const char *key)
@@ -191,10 +192,37 @@ static void on_alive(struct loop_timer *timer)
     loop_timer_start(timer, ALIVE_MS);
 }
 
+/* ---- a full disk ----------------------------------------------------------------------------- */
+
+static void on_refill(struct loop_timer *timer)
+{
+    struct store *store = CONTAINER_OF(timer, struct store, refill);
+    store_writer_refill(&store->writer);
+}
+
+/* What the writer found out about the disk. */
+static void learn_full(struct store *store)
+{
+    bool full = store->disk && store_writer_is_full(&store->writer);
+    bool is_news = full != store->full;
+    store->full = full;
+    if (full && !store->closing && !store->refill.running)
+        loop_timer_start(&store->refill, REFILL_MS);
+    if (!full)
+        loop_timer_stop(&store->refill);
+    if (!is_news || !store->on_full)
+        return;
+    struct err err = ERR_INIT;
+    if (full)
+        store_disk_fail_full(store->disk, &err);
+    store->on_full(store->on_full_context, full ? &err : NULL);
+}
+
 static void store_free(struct store *store)
 {
     store_watches_detach(store);
     loop_timer_stop(&store->alive);
+    loop_timer_stop(&store->refill);
     store_history_release(&store->history);
     for (struct key_node *node = key_index_from(&store->index, ""); node; node = node->next[0]) {
         struct store_entry *entry = node->value;
@@ -221,6 +249,9 @@ int store_open(struct loop *loop, const struct store_options *options, struct st
     key_index_init(&store->index);
     store_watches_init(store);
     loop_timer_init(loop, &store->alive, on_alive);
+    loop_timer_init(loop, &store->refill, on_refill);
+    store->on_full = options->on_full;
+    store->on_full_context = options->on_full_context;
     int result = options->path ? store_disk_open(options->path, &store->disk, err) : 0;
     store->writer.loop = loop;
     store->writer.disk = store->disk;
@@ -236,6 +267,7 @@ int store_open(struct loop *loop, const struct store_options *options, struct st
         store_free(store);
         return result;
     }
+    learn_full(store);
     *ret = store;
     return 0;
 }
@@ -247,6 +279,7 @@ void store_close(struct store *store, void (*closed)(void *context), void *conte
     store->closing = true;
     store->closed = closed;
     store->closed_context = context;
+    loop_timer_stop(&store->refill);
     if (store->disk)
         loop_timer_start(&store->alive, ALIVE_MS);
     store_writer_stop(&store->writer);
@@ -313,11 +346,25 @@ bool store_remembers(const struct store *store, int64_t since)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+static int check_failure(const struct store *store, struct err *err)
+{
+    if (store->failure.code == ERR_NONE)
+        return 0;
+    return err_set(err, ERR_UNAVAILABLE, "the store cannot write any more: %s",
+                   store->failure.message);
+}
+
+int store_check(const struct store *store, struct err *err)
+{
+    int result = check_failure(store, err);
+    return result == 0 && store->full ? store_disk_fail_full(store->disk, err) : result;
+}
+
 static int check_open(const struct store *store, const char *key, size_t size, struct err *err)
 {
-    if (store->failure.code != ERR_NONE)
-        return err_set(err, ERR_UNAVAILABLE, "the store cannot write any more: %s",
-                       store->failure.message);
+    int result = check_failure(store, err);
+    if (result < 0)
+        return result;
     if (store->closing)
         return err_set(err, ERR_UNAVAILABLE, "the store is closing");
     if (store->pending >= PENDING_MAX)
@@ -374,6 +421,14 @@ static const struct store_object *newest_of(const struct store *store, const cha
 
 int store_put(struct store *store, const char *key, const void *data, size_t size, int64_t expected,
               store_done *done, void *context, struct err *err)
+{
+    int result = store_check(store, err);
+    return result < 0 ? result
+                      : store_put_reserved(store, key, data, size, expected, done, context, err);
+}
+
+int store_put_reserved(struct store *store, const char *key, const void *data, size_t size,
+                       int64_t expected, store_done *done, void *context, struct err *err)
 {
     int result = check_open(store, key, size, err);
     if (result == 0)
@@ -449,6 +504,7 @@ static void on_finished(struct store_writer *writer, struct store_change_list *c
     end_all(store, committed, NULL);
     end_all(store, lost, failure);
     recover(store);
+    learn_full(store);
     if (!has_news)
         return;
     /* Writers have their answer; now watchers. History is cut afterwards, so that a watch which is

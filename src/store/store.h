@@ -6,6 +6,9 @@
  * its caller told. A commit that fails fails every write queued with or behind it, and the store
  * says so until it is reopened.
  *
+ * A full disk is no such failure. The store keeps some room for itself (store_reserve.h): when no
+ * other is left it takes only writes that delete, and goes on by itself when there is room again.
+ *
  * Everything here is called on the loop's thread, and calls back there.
  *
  * Of objects that are much alike memory holds one whole, and of the others what is different.
@@ -58,6 +61,10 @@ struct store_options {
     /* … and of what they superseded or deleted at most so many bytes; 0: 8 MiB. */
     int64_t history_bytes_max;
     size_t damage_max; /* damaged rows that store_damage() describes; 0: 16 */
+    /* Called when the disk becomes full, with the error that writes are refused with, and with NULL
+     * when there is room again: from the loop, and by store_open() itself. May be NULL. */
+    void (*on_full)(void *context, const struct err *err);
+    void *on_full_context;
 };
 
 int store_open(struct loop *loop, const struct store_options *options, struct store **ret,
@@ -119,6 +126,10 @@ size_t store_list_after(struct store *store, const char *prefix, const char *aft
 /* Whether every change after revision `since` is still known, so that a watch can begin there. */
 bool store_remembers(const struct store *store, int64_t since);
 
+/* Whether writes are taken: 0, or the error that they are refused with. Those that delete are taken
+ * also where the error is that of a full disk: ERR_IO with ENOSPC. */
+int store_check(const struct store *store, struct err *err);
+
 /* The revision the next store_put() or store_delete() will get. */
 int64_t store_next_revision(const struct store *store);
 
@@ -131,6 +142,11 @@ typedef void store_done(void *context, const struct store_object *object, const 
  * data is copied. */
 int store_put(struct store *store, const char *key, const void *data, size_t size, int64_t expected,
               store_done *done, void *context, struct err *err);
+
+/* The same for a write that brings a deletion forward, such as the mark that an object is to be
+ * deleted: it may use the room that is kept for deletions when the disk is full. */
+int store_put_reserved(struct store *store, const char *key, const void *data, size_t size,
+                       int64_t expected, store_done *done, void *context, struct err *err);
 
 /* Delete; `data` is the last state watchers are shown (with its final resourceVersion). */
 int store_delete(struct store *store, const char *key, const void *data, size_t size,

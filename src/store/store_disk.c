@@ -16,15 +16,24 @@
 #include <string.h>
 #include <unistd.h>
 
+int store_disk_fail_full(const struct store_disk *disk, struct err *err)
+{
+    err_set(err, ERR_IO, "no space is left for '%s': free some, and it goes on", disk->path);
+    if (err)
+        err->sys = ENOSPC;
+    return -ERR_IO;
+}
+
 int store_disk_fail(const struct store_disk *disk, struct err *err)
 {
     int code = sqlite3_errcode(disk->db) & 0xff;
+    /* SQLite knows no quota of a user; it is a full disk to that user. */
+    if (sqlite3_extended_errcode(disk->db) == SQLITE_IOERR_WRITE &&
+        sqlite3_system_errno(disk->db) == EDQUOT)
+        code = SQLITE_FULL;
     switch (code) {
     case SQLITE_FULL:
-        err_set(err, ERR_IO, "no space is left for '%s': free some, and it goes on", disk->path);
-        if (err)
-            err->sys = ENOSPC;
-        return -ERR_IO;
+        return store_disk_fail_full(disk, err);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return err_set(err, ERR_UNAVAILABLE, "'%s' is in use by another process", disk->path);
@@ -65,10 +74,11 @@ static int prepare(struct store_disk *disk, const char *sql, sqlite3_stmt **ret,
 }
 
 /* The file may hold secrets; SQLite gives its companions the same mode. */
-static int make_private(const char *path, struct err *err)
+static int make_private(struct store_disk *disk, struct err *err)
 {
-    _cleanup_fd_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    return fd < 0 ? err_set_errno(err, errno, "cannot open '%s'", path) : 0;
+    int fd = open(disk->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    store_reserve_init(&disk->reserve, fd, disk->path);
+    return fd < 0 ? err_set_errno(err, errno, "cannot open '%s'", disk->path) : 0;
 }
 
 /* SQLite overwrites the log: one that is not whole is copied first. */
@@ -88,7 +98,7 @@ static int inspect_log(struct store_disk *disk, struct err *err)
 
 static int open_all(struct store_disk *disk, struct err *err)
 {
-    int result = make_private(disk->path, err);
+    int result = make_private(disk, err);
     if (result == 0)
         result = inspect_log(disk, err);
     if (result < 0)
@@ -118,6 +128,8 @@ static int open_all(struct store_disk *disk, struct err *err)
                          &disk->insert, err);
     if (result == 0)
         result = prepare(disk, "DELETE FROM changes WHERE revision = ?", &disk->drop, err);
+    if (result == 0)
+        store_reserve_open_log(&disk->reserve, disk->path);
     return result;
 }
 
@@ -161,6 +173,7 @@ struct store_disk *store_disk_free(struct store_disk *disk)
     if (disk->mark_fd >= 0)
         close(disk->mark_fd);
     free(disk->wal_copy);
+    store_reserve_release(&disk->reserve);
     free(disk->path);
     free(disk);
     return NULL;

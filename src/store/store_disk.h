@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "store/store_reserve.h"
 #include "store/store_wal.h"
 
 #include <stdbool.h>
@@ -18,6 +19,7 @@ struct sqlite3_stmt;
 struct store_disk {
     struct sqlite3 *db;
     struct sqlite3_stmt *begin, *commit, *rollback, *insert, *drop;
+    struct store_reserve reserve;
     char *path;
     int mark_fd;          /* store_mark.h; -1: none */
     int64_t acknowledged; /* by the mark, when it was opened */
@@ -75,5 +77,8 @@ int store_disk_insert(struct store_disk *disk, const struct store_row *row, stru
 int store_disk_drop(struct store_disk *disk, int64_t revision, struct err *err);
 int store_disk_commit(struct store_disk *disk, struct err *err); /* returns with it on the disk */
 void store_disk_rollback(struct store_disk *disk);
+
+/* The error of a full disk: ERR_IO, with ENOSPC. */
+int store_disk_fail_full(const struct store_disk *disk, struct err *err);
 
 #endif

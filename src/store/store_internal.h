@@ -33,6 +33,10 @@ struct store {
     size_t damage_max;
     size_t pending;     /* writes under way */
     struct err failure; /* code set: the store is failed, and why */
+    bool full;          /* only what deletes is written */
+    struct loop_timer refill;
+    void (*on_full)(void *context, const struct err *err);
+    void *on_full_context;
     void (*closed)(void *context);
     void *closed_context;
     bool closing;

@@ -125,12 +125,25 @@ static void write_batch(struct store_writer *writer)
 
     if (err.code == ERR_NONE)
         commit(writer->disk, &batch, drops, drops_count, &err);
+    bool full = !store_reserve_keep(&writer->disk->reserve);
 
     pthread_mutex_lock(&writer->lock);
+    writer->full = full;
     writer->failure = err;
     if (err.code != ERR_NONE)
         put_back_drops(writer, drops, drops_count);
     list_append_all(err.code == ERR_NONE ? &writer->committed : &writer->lost, &batch);
+    notify(writer);
+}
+
+/* Under the lock, which is released while the disk works. */
+static void refill(struct store_writer *writer)
+{
+    pthread_mutex_unlock(&writer->lock);
+    bool full = !store_reserve_keep(&writer->disk->reserve);
+    pthread_mutex_lock(&writer->lock);
+    writer->full = full;
+    writer->refill = false;
     notify(writer);
 }
 
@@ -141,6 +154,8 @@ static void *run(void *context)
     for (;;) {
         if (writer->queued.first)
             write_batch(writer);
+        else if (writer->refill)
+            refill(writer);
         else if (writer->stopping)
             break;
         else
@@ -200,6 +215,7 @@ int store_writer_start(struct store_writer *writer, struct err *err)
 {
     if (!writer->disk)
         return 0;
+    writer->full = !store_reserve_keep(&writer->disk->reserve);
     return thread_start(&writer->thread, "store", "the store's thread", run, writer, err);
 }
 
@@ -233,6 +249,22 @@ void store_writer_recover(struct store_writer *writer)
 {
     pthread_mutex_lock(&writer->lock);
     err_clear(&writer->failure);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+bool store_writer_is_full(struct store_writer *writer)
+{
+    pthread_mutex_lock(&writer->lock);
+    bool full = writer->full;
+    pthread_mutex_unlock(&writer->lock);
+    return full;
+}
+
+void store_writer_refill(struct store_writer *writer)
+{
+    pthread_mutex_lock(&writer->lock);
+    writer->refill = true;
+    wake(writer);
     pthread_mutex_unlock(&writer->lock);
 }
 

@@ -43,6 +43,8 @@ struct store_writer {
     VEC(int64_t) drops; /* revisions to remove from the disk, in this order: what a deletion */
                         /* superseded goes before the mark of the deletion */
     struct err failure; /* code set: nothing is written any more */
+    bool full;          /* the disk has no room beyond the reserve */
+    bool refill;        /* try to fill up the reserve */
     bool stopping, ended, posted;
 };
 
@@ -58,6 +60,11 @@ void store_writer_drop(struct store_writer *writer, int64_t revision);
 
 /* After a failure that was not of the disk itself, and with no change under way: write again. */
 void store_writer_recover(struct store_writer *writer);
+
+/* Whether the disk was full when it was last written to; and have that looked at again. The answer
+ * comes as a call of `finished` with empty lists. */
+bool store_writer_is_full(struct store_writer *writer);
+void store_writer_refill(struct store_writer *writer);
 
 /* Finish what is queued, then call `stopped`. */
 void store_writer_stop(struct store_writer *writer);

@@ -268,7 +268,7 @@ check_full_disk() {
     local TRAINYARD_STATE=$SCRATCH/disk/state KUBECONFIG=$SCRATCH/disk/state/kubeconfig
     [ "$(id -u)" = 0 ] || return 0 # only root can make a small disk; the rest of the test was the ordinary user's
     mkdir -p "$SCRATCH/disk"
-    mount -t tmpfs -o "size=24m,uid=$(as_user id -u),mode=755" none "$SCRATCH/disk"
+    mount -t tmpfs -o "size=48m,uid=$(as_user id -u),mode=755" none "$SCRATCH/disk"
     cluster_up
     pod talker Always 'i=0; while :; do printf "%-1000d\n" $((i += 1)); read -rt 0.05 <> <(:); done'
     wait_for_phase talker Running

@@ -157,9 +157,18 @@ static void log_damage(const struct store *store, const char *state)
                   state, state);
 }
 
+static void on_disk_full(void *context, const struct err *err)
+{
+    if (err)
+        log_error("store", "%s; until then only deletions are written", err->message);
+    else
+        log_info("store", "there is room on the disk again: all writes go on");
+}
+
 static int open_api(struct cluster *cluster, struct err *err)
 {
-    struct store_options store = {.path = cluster->options->state->database};
+    struct store_options store = {.path = cluster->options->state->database,
+                                  .on_full = on_disk_full};
     struct engine_options engine = {.token = cluster->credentials.token,
                                     .version = TRAINYARD_VERSION,
                                     .ca_pem = cluster->credentials.ca_pem,

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "node/node.h"
+#include "store/store_reserve.h"
 
 #include <stdio.h>
 
@@ -54,6 +55,7 @@ static void print_json(struct arena *arena, const struct state_dir *state,
         const char *note = node_note(arena, state->path);
         if (note)
             json_set_string(arena, json, "note", note);
+        json_set_bool(arena, json, "diskFull", store_reserve_is_spent(arena, state->database));
     }
     puts(json_to_string(arena, json));
 }
@@ -96,6 +98,9 @@ static void print_text(struct arena *arena, const struct state_dir *state,
     const char *note = node_note(arena, state->path);
     if (note)
         printf("note        %s\n", note);
+    if (store_reserve_is_spent(arena, state->database))
+        printf("disk        full: only deletions are written; free some space, or delete objects "
+               "with kubectl\n");
 }
 
 static int run(const void *values, size_t count, const char *const *arguments, struct err *err)

@@ -195,18 +195,26 @@ static void test_strangers(void **state)
     api->transport = mine;
 }
 
+static void test_health(void **state)
+{
+    struct api *api = *state;
+    assert_string_equal(api_get(api, "/readyz").body, "ok");
+    assert_string_equal(api_get(api, "/readyz?verbose").body,
+                        "[+]ping ok\n[+]store ok\nreadyz check passed\n");
+    assert_string_equal(api_get(api, "/healthz?verbose=").body,
+                        "[+]ping ok\n[+]store ok\nhealthz check passed\n");
+    assert_string_equal(api_get(api, "/livez?verbose=true").body,
+                        "[+]ping ok\nlivez check passed\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_resources),
-        cmocka_unit_test(test_slash_at_the_end),
-        cmocka_unit_test(test_aggregated),
-        cmocka_unit_test(test_refused_types),
-        cmocka_unit_test(test_tags),
-        cmocka_unit_test(test_root),
-        cmocka_unit_test(test_version),
-        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_groups),           cmocka_unit_test(test_resources),
+        cmocka_unit_test(test_slash_at_the_end), cmocka_unit_test(test_aggregated),
+        cmocka_unit_test(test_refused_types),    cmocka_unit_test(test_tags),
+        cmocka_unit_test(test_health),           cmocka_unit_test(test_root),
+        cmocka_unit_test(test_version),          cmocka_unit_test(test_strangers),
     };
     return cmocka_run_group_tests(tests, api_setup, api_teardown);
 }

@@ -1,0 +1,18 @@
+/* /healthz, /livez and /readyz, in the form of kube-apiserver. The first and the last fail while
+ * the store takes no new objects; reads go on, and what asks whether to send work here is told.
+ * /livez does not fail: a restart would not help. */
+#ifndef TRAINYARD_ENGINE_HEALTH_H
+#define TRAINYARD_ENGINE_HEALTH_H
+
+#include "net/http.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+
+/* The paths; ends with NULL. */
+extern const char *const HEALTH_PATHS[];
+
+/* Answers and returns true if the path is one of these. */
+bool health_handle(struct http_exchange *exchange, const struct store *store);
+
+#endif

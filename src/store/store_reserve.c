@@ -1,0 +1,106 @@
+/* Room that is kept for deletions; see store_reserve.h. */
+#include "store/store_reserve.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum {
+    STEP = 1024 * 1024,       /* how much of the room may be used before it is filled up again */
+    FREE_LEAST = 1024 * 1024, /* with less left to others the disk is full, and it stays full */
+    FREE_AGAIN = 4 * 1024 * 1024, /* until there is so much */
+};
+
+static const char MARK[] = "-full";
+
+void store_reserve_init(struct store_reserve *reserve, int database, const char *path)
+{
+    *reserve = (struct store_reserve){.database = database, .log = -1};
+    reserve->mark = mem_printf("%s%s", path, MARK);
+}
+
+void store_reserve_open_log(struct store_reserve *reserve, const char *path)
+{
+    _cleanup_free_ char *log = mem_printf("%s-wal", path);
+    reserve->log = open(log, O_RDWR | O_CLOEXEC);
+    unlink(reserve->mark); /* an earlier process may have died with a full disk */
+}
+
+void store_reserve_release(struct store_reserve *reserve)
+{
+    if (reserve->database >= 0)
+        close(reserve->database);
+    if (reserve->log >= 0)
+        close(reserve->log);
+    if (reserve->has_mark)
+        unlink(reserve->mark);
+    free(reserve->mark);
+    *reserve = (struct store_reserve){.database = -1, .log = -1};
+}
+
+static bool is_full(int result)
+{
+    return result < 0 && (errno == ENOSPC || errno == EDQUOT);
+}
+
+static bool keep_log(struct store_reserve *reserve)
+{
+    if (reserve->log < 0 || reserve->log_held)
+        return true;
+    if (is_full(fallocate(reserve->log, FALLOC_FL_KEEP_SIZE, 0, STORE_RESERVE_LOG)))
+        return false;
+    reserve->log_held = true;
+    return true;
+}
+
+static bool keep_database(struct store_reserve *reserve)
+{
+    struct stat info;
+    if (reserve->database < 0 || fstat(reserve->database, &info) < 0 ||
+        reserve->database_held - info.st_size > STORE_RESERVE_DATABASE - STEP)
+        return true;
+    if (is_full(fallocate(reserve->database, FALLOC_FL_KEEP_SIZE, info.st_size,
+                          STORE_RESERVE_DATABASE)))
+        return false;
+    reserve->database_held = info.st_size + STORE_RESERVE_DATABASE;
+    return true;
+}
+
+/* Others may have filled the disk. That is said at once, not when the room has been used up. */
+static bool is_roomy(const struct store_reserve *reserve)
+{
+    struct statvfs disk;
+    if (reserve->database < 0 || fstatvfs(reserve->database, &disk) < 0 || disk.f_blocks == 0)
+        return true;
+    return disk.f_bavail * disk.f_frsize >= (reserve->has_mark ? FREE_AGAIN : FREE_LEAST);
+}
+
+static void set_mark(struct store_reserve *reserve, bool full)
+{
+    if (full && !reserve->has_mark) {
+        int fd = open(reserve->mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        if (fd >= 0)
+            close(fd);
+        reserve->has_mark = fd >= 0;
+    } else if (!full && reserve->has_mark) {
+        unlink(reserve->mark);
+        reserve->has_mark = false;
+    }
+}
+
+bool store_reserve_keep(struct store_reserve *reserve)
+{
+    bool kept = keep_log(reserve) && keep_database(reserve) && is_roomy(reserve);
+    set_mark(reserve, !kept);
+    return kept;
+}
+
+bool store_reserve_is_spent(struct arena *arena, const char *path)
+{
+    return access(arena_printf(arena, "%s%s", path, MARK), F_OK) == 0;
+}

@@ -1,0 +1,69 @@
+#!/bin/bash
+# The disk of the state directory is full to the last byte. It is said in /readyz, in `trainyard status`, in the node's conditions and once in the log; objects
+# can be read and deleted, a namespace with content and a pod that runs (by force: its end cannot be written down) among them; the server starts with
+# next to no room. With room again all goes on by itself.
+# shellcheck disable=SC2119
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+[ "$(id -u)" = 0 ] || exit 0 # only root can make a small disk
+mkdir -p "$SCRATCH/disk"
+mount -t tmpfs -o size=64m none "$SCRATCH/disk"
+export TRAINYARD_STATE=$SCRATCH/disk/state KUBECONFIG=$SCRATCH/disk/state/kubeconfig
+clean_up() { ! mountpoint -q "$SCRATCH/disk" || { "$TRAINYARD" down --wipe >/dev/null; CLUSTER_UP=no; umount -l "$SCRATCH/disk"; }; }
+
+can_write() { kubectl create configmap "room-$RANDOM-$RANDOM" --from-literal=a=b; }
+cannot_write() { ! can_write; }
+phase() { kubectl get pod "$1" -o jsonpath='{.status.phase}'; }
+runs() { [ "$(phase talker)" = Running ]; }
+condition() { kubectl get nodes -o jsonpath='{.items[0].status.conditions[?(@.type=="DiskPressure")].status}'; }
+has_pressure() { [ "$(condition)" = True ]; }
+ready() { kubectl get --raw '/readyz?verbose' 2>&1; }
+is_ready() { [[ $(ready) == *"readyz check passed"* ]]; }
+log_lines() { grep -c "$1" "$TRAINYARD_STATE/trainyard.log" || true; }
+fill() { head -c 100M /dev/zero >"$SCRATCH/disk/filler" 2>/dev/null || true; }
+refill() { head -c 100M /dev/zero >>"$SCRATCH/disk/filler" 2>/dev/null || true; }
+
+cluster_up
+for i in 1 2 3; do kubectl create configmap "c$i" --from-literal=a=b >/dev/null; done
+kubectl create namespace shop >/dev/null
+kubectl -n shop create configmap c --from-literal=a=b >/dev/null
+kubectl apply -f - >/dev/null <<'YAML'
+{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "talker"}, "spec": {"tolerations": [{"operator": "Exists"}], "containers": [
+    {"name": "main", "image": "trainyard/tools", "command": ["sleep", "1000"]}]}}
+YAML
+wait_until "the pod to run" runs
+assert_contains "readyz with room" "[+]store ok" "$(ready)"
+
+fill
+wait_until "writes to be refused" cannot_write
+refill
+assert_contains "the refusal" "no space is left for '$TRAINYARD_STATE/store.db': free some, and it goes on" "$(can_write 2>&1 || true)"
+assert_contains "readyz" "[-]store failed: no space is left on its disk, only deletions are written" "$(ready)"
+assert_eq "livez" ok "$(kubectl get --raw /livez)"
+assert_contains "status" "disk        full" "$("$TRAINYARD" status)"
+assert_eq "status as JSON" true "$("$TRAINYARD" status -o json | jq .diskFull)"
+wait_until "the node to say so" has_pressure
+assert_contains "a read" c1 "$(kubectl get configmaps -o name)"
+
+kubectl delete configmap c1 c2 >/dev/null
+kubectl delete pod talker --grace-period=0 --force >/dev/null 2>&1
+kubectl delete namespace shop >/dev/null
+assert_eq "what is left of it" "" "$(kubectl get pod talker namespace/shop -o name --ignore-not-found 2>/dev/null || true)"
+assert_eq "the other one" configmap/c3 "$(kubectl get configmap c3 -o name)"
+
+"$TRAINYARD" down >/dev/null
+refill
+truncate -s -2M "$SCRATCH/disk/filler" # for what else a start writes
+cluster_up
+assert_contains "status of a new server" "disk        full" "$("$TRAINYARD" status)"
+kubectl delete configmap c3 >/dev/null
+
+rm "$SCRATCH/disk/filler"
+wait_until "writes to go on" can_write
+wait_until "the server to be ready" is_ready
+assert_eq "status with room again" "" "$("$TRAINYARD" status | grep ^disk || true)"
+# Once for each server and each change.
+assert_eq "lines of the log about it" 2 "$(log_lines 'until then only deletions are written')"
+assert_eq "lines of the log about its end" 1 "$(log_lines 'there is room on the disk again')"
+cluster_wipe
