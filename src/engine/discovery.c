@@ -193,6 +193,7 @@ static struct json *root(struct arena *arena, const struct registry *registry)
     }
     for (size_t i = 0; HEALTH_PATHS[i]; i++)
         add_path(arena, paths, HEALTH_PATHS[i]);
+    add_path(arena, paths, "/metrics");
     add_path(arena, paths, "/openapi/v2");
     add_path(arena, paths, "/openapi/v3");
     add_path(arena, paths, "/version");

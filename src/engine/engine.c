@@ -249,7 +249,8 @@ void engine_handle(struct http_exchange *exchange, void *context)
         return;
     }
     if (str_eq(request->path, "/metrics")) {
-        engine_metrics_answer(exchange, engine->watch_events, engine->http_memory);
+        engine_metrics_answer(exchange, loop_turns(engine->loop), engine->watch_events,
+                              engine->http_memory);
         return;
     }
     if (health_handle(exchange, engine->store) ||

@@ -2,6 +2,7 @@
  * registry of metrics has to live beside them. */
 #include "engine/engine_metrics.h"
 
+#include "base/mem.h"
 #include "net/prometheus.h"
 
 enum { TEXT_MAX = 64 * 1024 };
@@ -29,11 +30,20 @@ static double value_peak(const struct budget *budget)
     return (double)budget->peak;
 }
 
-void engine_metrics_answer(struct http_exchange *exchange, const struct watch_events *watches,
-                           const struct budget_group *http)
+static void add_turns(struct prometheus *metrics, const char *what, const char *help,
+                      const char *longest_help, const struct loop_turn_histogram *turns)
 {
-    _cleanup_(cleanup_prometheus) struct prometheus *metrics = prometheus_new();
-    _cleanup_buf_ struct buf text;
+    _cleanup_free_ char *name = mem_printf("trainyard_loop_turn_%s_seconds", what);
+    _cleanup_free_ char *longest = mem_printf("trainyard_loop_turn_%s_longest_seconds", what);
+    prometheus_show_buckets(
+        prometheus_histogram(metrics, name, help, NULL, LOOP_TURN_BOUNDS_S, LOOP_TURN_BOUNDS),
+        turns->buckets, turns->sum_s);
+    prometheus_set(prometheus_gauge(metrics, longest, longest_help, NULL), turns->longest_s, NULL);
+}
+
+static void add_client_memory(struct prometheus *metrics, const struct watch_events *watches,
+                              const struct budget_group *http)
+{
     const struct budget *events = watch_events_budget(watches), *total = http ? &http->total : NULL;
     static const struct {
         const char *name, *help;
@@ -58,6 +68,22 @@ void engine_metrics_answer(struct http_exchange *exchange, const struct watch_ev
                                       "Watches that were ended because they left too much unread.",
                                       NULL),
                    (double)watch_events_ended(watches), NULL);
+}
+
+void engine_metrics_answer(struct http_exchange *exchange, const struct loop_turns *turns,
+                           const struct watch_events *watches, const struct budget_group *http)
+{
+    _cleanup_(cleanup_prometheus) struct prometheus *metrics = prometheus_new();
+    _cleanup_buf_ struct buf text;
+    static const struct loop_turns none;
+    if (!turns)
+        turns = &none;
+    add_turns(metrics, "cpu", "CPU time of the loop thread per turn of the event loop.",
+              "Largest CPU time of a turn since the server started.", &turns->cpu);
+    add_turns(metrics, "wall",
+              "Elapsed time per turn of the event loop, without the wait for events.",
+              "Largest elapsed time of a turn since the server started.", &turns->wall);
+    add_client_memory(metrics, watches, http);
     buf_init(&text, TEXT_MAX);
     prometheus_write(metrics, &text);
     http_respond(exchange, 200, PROMETHEUS_CONTENT_TYPE, text.data, text.size);

@@ -2,6 +2,7 @@
  * loop.h. */
 #include "loop/loop.h"
 
+#include "base/moment.h"
 #include "loop/loop_internal.h"
 
 #include <stddef.h>
@@ -46,6 +47,11 @@ struct uv_loop_s *loop_uv(struct loop *loop)
     return loop->ops->uv(loop);
 }
 
+const struct loop_turns *loop_turns(struct loop *loop)
+{
+    return loop->ops->turns(loop);
+}
+
 void loop_work_start(struct loop *loop, struct loop_work *work)
 {
     loop->ops->work_start(loop, work);
@@ -54,6 +60,15 @@ void loop_work_start(struct loop *loop, struct loop_work *work)
 void loop_post(struct loop *loop, struct loop_task *task)
 {
     loop->ops->post(loop, task);
+}
+
+/* Remembers the callback if no other took longer in this turn; returns the time now. */
+static int64_t note_duration(struct loop *loop, const void *callback, int64_t begun_ns)
+{
+    int64_t now_ns = moment_monotonic_ns();
+    if (now_ns - begun_ns >= loop->slowest.ns)
+        loop->slowest = (struct loop_slowest){callback, now_ns - begun_ns};
+    return now_ns;
 }
 
 /* ---- timers ---------------------------------------------------------------------------------- */
@@ -95,7 +110,10 @@ void loop_fire_first_timer(struct loop *loop)
     struct loop_timer *timer = timer_heap_first(&loop->timers);
     timer_heap_remove(&loop->timers, timer);
     timer->running = false;
+    const void *callback = (const void *)timer->callback; /* the timer may be gone afterwards */
+    int64_t begun_ns = moment_monotonic_ns();
     timer->callback(timer);
+    note_duration(loop, callback, begun_ns);
 }
 
 /* ---- deferred tasks -------------------------------------------------------------------------- */
@@ -155,13 +173,22 @@ void loop_defer_cancel(struct loop *loop, struct loop_task *task)
     loop_ring_remove(task);
 }
 
-void loop_run_deferred(struct loop *loop)
+bool loop_has_deferred(const struct loop *loop)
 {
+    return !loop_ring_is_empty(&loop->running) || !loop_ring_is_empty(&loop->deferred);
+}
+
+void loop_run_deferred(struct loop *loop, int64_t budget_ns)
+{
+    int64_t begun_ns = moment_monotonic_ns(), now_ns = begun_ns;
     loop_ring_move_all(&loop->running, &loop->deferred);
-    while (!loop_ring_is_empty(&loop->running)) {
+    while (!loop_ring_is_empty(&loop->running) &&
+           (budget_ns == LOOP_NO_BUDGET || now_ns - begun_ns < budget_ns)) {
         struct loop_task *task = loop->running.next;
+        const void *callback = (const void *)task->callback; /* the task may be gone afterwards */
         task->queued = false;
         loop_ring_remove(task);
         task->callback(task);
+        now_ns = note_duration(loop, callback, now_ns);
     }
 }

@@ -4,6 +4,7 @@
 #define TRAINYARD_LOOP_LOOP_INTERNAL_H
 
 #include "loop/loop.h"
+#include "loop/loop_turns.h"
 #include "loop/timer_heap.h"
 
 struct loop_ops {
@@ -18,6 +19,13 @@ struct loop_ops {
     void (*post)(struct loop *loop, struct loop_task *task);
     void (*work_start)(struct loop *loop, struct loop_work *work);
     struct uv_loop_s *(*uv)(struct loop *loop);
+    const struct loop_turns *(*turns)(struct loop *loop);
+};
+
+/* The callback that took longest in the current turn, for the log. */
+struct loop_slowest {
+    const void *callback; /* its address; NULL: none was called */
+    int64_t ns;
 };
 
 /* The first member of each body. */
@@ -26,6 +34,7 @@ struct loop {
     struct timer_heap timers;
     struct loop_task deferred; /* the ring's head: tasks of the next turn */
     struct loop_task running;  /* the ring's head: tasks of this turn that are still to run */
+    struct loop_slowest slowest;
 };
 
 void loop_init(struct loop *loop, const struct loop_ops *ops);
@@ -37,8 +46,11 @@ void loop_ring_append(struct loop_task *head, struct loop_task *task);
 void loop_ring_remove(struct loop_task *task);
 void loop_ring_move_all(struct loop_task *to, struct loop_task *from); /* appended, order kept */
 
-/* Run what was deferred up to now; what is deferred meanwhile belongs to the next turn. */
-void loop_run_deferred(struct loop *loop);
+/* Run the tasks that were deferred up to now. A task that is deferred meanwhile belongs to the next
+ * turn, and so do the tasks that are left when `budget_ns` are over, in the same order. */
+enum { LOOP_NO_BUDGET = -1 };
+void loop_run_deferred(struct loop *loop, int64_t budget_ns);
+bool loop_has_deferred(const struct loop *loop);
 
 /* Take the first timer off the heap and call it back. */
 void loop_fire_first_timer(struct loop *loop);

@@ -1,15 +1,25 @@
-/* The loop on libuv: what a control process runs on a machine. Our timers ride on one libuv timer
- * set to the earliest, deferred tasks on an idle handle that is active while there are any, posts
- * on an async handle that does not keep the loop alive. */
+/* The loop on libuv: what a control process runs on a machine. One libuv timer is set to the
+ * earliest of our timers, an idle handle is active while there are deferred tasks, an async handle
+ * that does not keep the loop alive takes posts, and a prepare handle measures each turn. */
 #include "loop/loop.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "loop/loop_internal.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 #include <uv.h>
+
+enum {
+    /* Deferred tasks of one turn, and timers of one turn: what is left waits for the next turn, so
+     * that I/O is never more than this and one callback late. */
+    BUDGET_NS = 5 * 1000 * 1000,
+    LONG_TURN_NS = 20 * 1000 * 1000, /* CPU time from which on a turn is logged at debug level */
+};
 
 struct uv_body {
     struct loop loop;
@@ -17,6 +27,10 @@ struct uv_body {
     uv_timer_t timer;
     uv_idle_t idle;
     uv_async_t async;
+    uv_prepare_t prepare;
+    struct loop_turns turns;
+    int64_t turn_cpu_ns, turn_wall_ns; /* the clocks when the current turn began */
+    uint64_t turn_idle_ns;             /* time spent waiting up to then */
     uint64_t timers_started;
     size_t work_count; /* under way on the pool */
     bool in_run, stopped;
@@ -74,19 +88,24 @@ static void on_timer(uv_timer_t *handle)
     struct uv_body *body = CONTAINER_OF(handle, struct uv_body, timer);
     /* A timer that its callback starts again at once belongs to the next turn. */
     uint64_t limit = body->timers_started;
-    int64_t now = now_ms(&body->loop);
+    int64_t now = now_ms(&body->loop), end_ns = moment_monotonic_ns() + BUDGET_NS;
     const struct loop_timer *first;
     while ((first = timer_heap_first(&body->loop.timers)) && first->due_ms <= now &&
-           first->order < limit)
+           first->order < limit) {
+        if (moment_monotonic_ns() > end_ns) {
+            uv_timer_start(handle, on_timer, 1, 0); /* 0 would be due in this turn already */
+            return;
+        }
         loop_fire_first_timer(&body->loop);
+    }
     timers_changed(&body->loop);
 }
 
 static void on_idle(uv_idle_t *handle)
 {
     struct uv_body *body = CONTAINER_OF(handle, struct uv_body, idle);
-    loop_run_deferred(&body->loop);
-    if (loop_ring_is_empty(&body->loop.deferred))
+    loop_run_deferred(&body->loop, BUDGET_NS);
+    if (!loop_has_deferred(&body->loop))
         uv_idle_stop(handle);
 }
 
@@ -152,10 +171,66 @@ static void work_start(struct loop *loop, struct loop_work *work)
         mem_panic("loop: cannot queue work: %s", uv_strerror(status));
 }
 
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+static int64_t thread_cpu_ns(void)
+{
+    struct timespec spent;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return (int64_t)spent.tv_sec * 1000000000 + spent.tv_nsec;
+}
+
+static void turn_begin(struct uv_body *body)
+{
+    body->turn_cpu_ns = thread_cpu_ns();
+    body->turn_wall_ns = moment_monotonic_ns();
+    body->turn_idle_ns = uv_metrics_idle_time(&body->uv);
+    body->loop.slowest = (struct loop_slowest){0};
+}
+
+/* Says where the time went. The offset is for addr2line. */
+static void turn_log(const struct loop_slowest *slowest, int64_t cpu_ns, int64_t wall_ns)
+{
+    Dl_info place = {0};
+    if (!slowest->callback || !dladdr(slowest->callback, &place))
+        log_debug("loop", "a turn took %lld us of CPU time in %lld us, all in I/O callbacks",
+                  (long long)cpu_ns / 1000, (long long)wall_ns / 1000);
+    else
+        log_debug("loop",
+                  "a turn took %lld us of CPU time in %lld us; its longest task or timer took %lld "
+                  "us: %s at offset 0x%llx",
+                  (long long)cpu_ns / 1000, (long long)wall_ns / 1000,
+                  (long long)slowest->ns / 1000, place.dli_fname,
+                  (unsigned long long)((uintptr_t)slowest->callback - (uintptr_t)place.dli_fbase));
+}
+
+/* libuv calls this once per iteration, before it waits. I/O callbacks are called during the wait,
+ * so a turn goes from one call to the next, less the time in which the thread slept. */
+static void on_prepare(uv_prepare_t *handle)
+{
+    struct uv_body *body = CONTAINER_OF(handle, struct uv_body, prepare);
+    int64_t cpu_ns = body->turn_cpu_ns, wall_ns = body->turn_wall_ns;
+    uint64_t idle_ns = body->turn_idle_ns;
+    struct loop_slowest slowest = body->loop.slowest;
+    turn_begin(body);
+    cpu_ns = body->turn_cpu_ns - cpu_ns;
+    wall_ns = body->turn_wall_ns - wall_ns - (int64_t)(body->turn_idle_ns - idle_ns);
+    loop_turn_histogram_add(&body->turns.cpu, cpu_ns);
+    loop_turn_histogram_add(&body->turns.wall, wall_ns);
+    if (cpu_ns > LONG_TURN_NS)
+        turn_log(&slowest, cpu_ns, wall_ns);
+}
+
+static const struct loop_turns *turns(struct loop *loop)
+{
+    return &body_of(loop)->turns;
+}
+
 static void run(struct loop *loop)
 {
     struct uv_body *body = body_of(loop);
     uv_update_time(&body->uv);
+    turn_begin(body);
     body->in_run = true;
     while (!body->stopped) {
         bool more = uv_run(&body->uv, UV_RUN_DEFAULT) != 0;
@@ -195,6 +270,7 @@ static void body_free(struct loop *loop)
     uv_close((uv_handle_t *)&body->timer, NULL);
     uv_close((uv_handle_t *)&body->idle, NULL);
     uv_close((uv_handle_t *)&body->async, NULL);
+    uv_close((uv_handle_t *)&body->prepare, NULL);
     const char *open = NULL;
     uv_walk(&body->uv, count_open, &open);
     if (open)
@@ -218,6 +294,7 @@ static const struct loop_ops OPS = {
     .post = post,
     .work_start = work_start,
     .uv = uv,
+    .turns = turns,
 };
 
 int loop_new(struct loop **ret, struct err *err)
@@ -236,6 +313,10 @@ int loop_new(struct loop **ret, struct err *err)
     }
     uv_timer_init(&body->uv, &body->timer);
     uv_idle_init(&body->uv, &body->idle);
+    uv_loop_configure(&body->uv, UV_METRICS_IDLE_TIME);
+    uv_prepare_init(&body->uv, &body->prepare);
+    uv_prepare_start(&body->prepare, on_prepare);
+    uv_unref((uv_handle_t *)&body->prepare);
     uv_unref((uv_handle_t *)&body->async);
     pthread_mutex_init(&body->posted_lock, NULL);
     loop_ring_init(&body->posted);

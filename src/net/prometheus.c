@@ -265,6 +265,18 @@ void prometheus_observe(struct prometheus_metric *histogram, double value, ...)
     series->value += value;
 }
 
+void prometheus_show_buckets(struct prometheus_metric *histogram, const uint64_t *buckets,
+                             double sum)
+{
+    if (!histogram)
+        return;
+    if (histogram->type != HISTOGRAM || histogram->label_count)
+        mem_panic("metric %s: not a histogram without labels", histogram->name);
+    struct series *series = series_get(histogram, (struct labels){0});
+    memcpy(series->buckets, buckets, (histogram->bound_count + 1) * sizeof(*buckets));
+    series->value = sum;
+}
+
 /* ---- the text -------------------------------------------------------------------------------- */
 
 void prometheus_collector_add(struct prometheus *prometheus, struct prometheus_collector *collector)

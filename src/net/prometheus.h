@@ -47,6 +47,11 @@ void prometheus_set(struct prometheus_metric *gauge, double value, ...) __attrib
 void prometheus_observe(struct prometheus_metric *histogram, double value, ...)
     __attribute__((sentinel));
 
+/* Show a histogram that is counted elsewhere: how many values each bucket has, one more than
+ * bounds, and the sum of all values. For histograms without labels. */
+void prometheus_show_buckets(struct prometheus_metric *histogram, const uint64_t *buckets,
+                             double sum);
+
 /* For numbers that are only looked up when somebody reads: `collect` sets its gauges before each
  * text. The struct lives in its owner's memory until it is removed. */
 struct prometheus_collector {

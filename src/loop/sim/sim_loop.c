@@ -102,7 +102,7 @@ static bool turn(struct sim_body *body, int64_t limit_ms)
     bool is_due = first && first->due_ms <= body->now_ms;
     if (has_tasks && !(is_due && rand_below(&body->rand, 2))) {
         shuffle_deferred(body);
-        loop_run_deferred(&body->loop);
+        loop_run_deferred(&body->loop, LOOP_NO_BUDGET);
         return true;
     }
     if (!first || first->due_ms > limit_ms)
@@ -159,6 +159,11 @@ struct rand *sim_loop_rand(struct loop *loop)
     return &body_of(loop)->rand;
 }
 
+static const struct loop_turns *turns(struct loop *loop)
+{
+    return NULL;
+}
+
 static const struct loop_ops OPS = {
     .free = body_free,
     .run = run,
@@ -171,6 +176,7 @@ static const struct loop_ops OPS = {
     .post = loop_defer,
     .work_start = work_start,
     .uv = uv,
+    .turns = turns,
 };
 
 struct loop *sim_loop_new(uint64_t seed, int64_t wall_start_ms)

@@ -207,6 +207,22 @@ static void test_health(void **state)
                         "[+]ping ok\nlivez check passed\n");
 }
 
+/* Prometheus reads the server's own metrics; unlike the health checks they need a role. */
+static void test_metrics(void **state)
+{
+    struct api *api = *state;
+    struct answer answer = api_get(api, "/metrics");
+    assert_int_equal(answer.status, 200);
+    assert_non_null(strstr(answer.content_type, "text/plain; version=0.0.4"));
+    assert_non_null(strstr(answer.body, "# TYPE trainyard_loop_turn_cpu_seconds histogram\n"));
+    assert_non_null(strstr(answer.body, "# TYPE trainyard_loop_turn_wall_longest_seconds gauge\n"));
+    struct http_transport *mine = api->transport;
+    api->transport = http_local_new(api->loop, engine_handle, api->engine, NULL);
+    assert_int_equal(api_get(api, "/metrics").status, 401);
+    http_transport_free(api->transport);
+    api->transport = mine;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,7 +230,8 @@ int main(void)
         cmocka_unit_test(test_slash_at_the_end), cmocka_unit_test(test_aggregated),
         cmocka_unit_test(test_refused_types),    cmocka_unit_test(test_tags),
         cmocka_unit_test(test_health),           cmocka_unit_test(test_root),
-        cmocka_unit_test(test_version),          cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_version),          cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_strangers),
     };
     return cmocka_run_group_tests(tests, api_setup, api_teardown);
 }

@@ -7,7 +7,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "base/moment.h"
 #include "loop/loop.h"
+#include "loop/loop_turns.h"
 #include "loop/signals.h"
 #include "loop/sim/sim_loop.h"
 
@@ -329,6 +331,68 @@ static void signals_call_back(void **state)
     signals = loop_signals_free(signals);
 }
 
+/* A task that uses 30 ms of CPU time, more than one turn gives to deferred tasks. */
+static void on_busy_task(struct loop_task *task)
+{
+    int64_t end_ns = moment_monotonic_ns() + 30 * 1000 * 1000;
+    on_task(task);
+    while (moment_monotonic_ns() < end_ns)
+        continue;
+}
+
+static uint64_t count_turns(const struct loop_turn_histogram *histogram, size_t from)
+{
+    uint64_t count = 0;
+    for (size_t i = from; i <= LOOP_TURN_BOUNDS; i++)
+        count += histogram->buckets[i];
+    return count;
+}
+
+static void tasks_that_do_not_fit_wait_in_order_for_the_next_turn(void **state)
+{
+    struct fixture *fixture = *state;
+    struct named_task tasks[3];
+    for (size_t i = 0; i < ARRAY_SIZE(tasks); i++) {
+        tasks[i] = (struct named_task){.fixture = fixture, .name = (char)('a' + i)};
+        tasks[i].task.callback = on_busy_task;
+        loop_defer(fixture->loop, &tasks[i].task);
+    }
+    struct named_task late = {.task.callback = on_task, .fixture = fixture, .name = 'd'};
+    struct named_task cancelled = {.task.callback = on_task, .fixture = fixture, .name = 'x'};
+    tasks[0].defers = &late;
+    tasks[1].cancels = &cancelled;
+    loop_defer(fixture->loop, &cancelled.task);
+    loop_run(fixture->loop);
+    assert_string_equal(fixture->log, "abcd");
+    /* One turn per busy task; the turns that wait for nothing are counted, too. */
+    const struct loop_turns *turns = loop_turns(fixture->loop);
+    assert_true(count_turns(&turns->wall, 0) >= 3);
+    assert_int_equal(count_turns(&turns->cpu, 0), count_turns(&turns->wall, 0));
+    assert_true(turns->wall.longest_s >= 0.03);
+    assert_true(turns->wall.sum_s >= 0.09);
+}
+
+static void in_simulation_no_turn_is_counted(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_null(loop_turns(fixture->loop));
+}
+
+static void a_turn_counts_in_the_first_bucket_that_holds_it(void **state)
+{
+    struct loop_turn_histogram histogram = {0};
+    loop_turn_histogram_add(&histogram, 0);
+    loop_turn_histogram_add(&histogram, 20 * 1000 * 1000);
+    loop_turn_histogram_add(&histogram, 20 * 1000 * 1000 + 1);
+    loop_turn_histogram_add(&histogram, INT64_C(60) * 1000 * 1000 * 1000);
+    assert_int_equal(histogram.buckets[0], 1);
+    assert_true(LOOP_TURN_BOUNDS_S[7] == 0.02);
+    assert_int_equal(histogram.buckets[7], 1);
+    assert_int_equal(histogram.buckets[8], 1);
+    assert_int_equal(histogram.buckets[LOOP_TURN_BOUNDS], 1);
+    assert_true(histogram.longest_s == 60);
+}
+
 int main(void)
 {
 #define BOTH(test)                                                                                 \
@@ -346,6 +410,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(posts_from_other_threads_all_arrive, setup_uv, teardown),
         cmocka_unit_test_setup_teardown(a_post_before_the_run_is_not_lost, setup_uv, teardown),
         cmocka_unit_test_setup_teardown(signals_call_back, setup_uv, teardown),
+        cmocka_unit_test_setup_teardown(tasks_that_do_not_fit_wait_in_order_for_the_next_turn,
+                                        setup_uv, teardown),
+        cmocka_unit_test_setup_teardown(in_simulation_no_turn_is_counted, setup_sim, teardown),
+        cmocka_unit_test(a_turn_counts_in_the_first_bucket_that_holds_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,6 +100,22 @@ static void a_histogram_adds_up_its_buckets(void **state)
                         "t_seconds_count{kind=\"x\"} 3\n");
 }
 
+static void a_histogram_may_be_counted_elsewhere(void **state)
+{
+    static const double bounds[] = {0.1, 1};
+    struct prometheus_metric *metric =
+        prometheus_histogram(*state, "t_seconds", "Time", NULL, bounds, ARRAY_SIZE(bounds));
+    prometheus_show_buckets(metric, (const uint64_t[]){5, 5, 5}, 9);
+    prometheus_show_buckets(metric, (const uint64_t[]){4, 0, 1}, 7.5);
+    prometheus_show_buckets(NULL, (const uint64_t[]){4, 0, 1}, 7.5);
+    assert_text(*state, "# HELP t_seconds Time\n# TYPE t_seconds histogram\n"
+                        "t_seconds_bucket{le=\"0.1\"} 4\n"
+                        "t_seconds_bucket{le=\"1\"} 4\n"
+                        "t_seconds_bucket{le=\"+Inf\"} 5\n"
+                        "t_seconds_sum 7.5\n"
+                        "t_seconds_count 5\n");
+}
+
 static void the_same_name_is_the_same_metric(void **state)
 {
     struct prometheus_metric *metric = prometheus_counter(*state, "m", "h", "a,b");
@@ -220,6 +236,7 @@ int main(void)
         TEST(what_would_break_a_line_is_escaped),
         TEST(numbers_read_back_as_they_were),
         TEST(a_histogram_adds_up_its_buckets),
+        TEST(a_histogram_may_be_counted_elsewhere),
         TEST(the_same_name_is_the_same_metric),
         TEST(too_many_series_are_summed_up),
         TEST(collectors_are_asked_before_each_text),

@@ -1,0 +1,33 @@
+/* How long the turns of a loop take. A turn is one iteration: all timers, deferred tasks and I/O
+ * callbacks between two waits. The loop counts each turn; /metrics of the API server shows the
+ * counts. Must be read on the loop thread. */
+#ifndef TRAINYARD_LOOP_LOOP_TURNS_H
+#define TRAINYARD_LOOP_LOOP_TURNS_H
+
+#include "loop/loop.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LOOP_TURN_BOUNDS = 14 };
+
+/* Upper bounds of the buckets in seconds, rising. */
+extern const double LOOP_TURN_BOUNDS_S[LOOP_TURN_BOUNDS];
+
+struct loop_turn_histogram {
+    uint64_t buckets[LOOP_TURN_BOUNDS + 1]; /* the last one counts turns above all bounds */
+    double sum_s;
+    double longest_s;
+};
+
+struct loop_turns {
+    struct loop_turn_histogram cpu;  /* CPU time of the loop thread */
+    struct loop_turn_histogram wall; /* elapsed time without the wait for events */
+};
+
+/* NULL in simulation, where no time passes. */
+const struct loop_turns *loop_turns(struct loop *loop);
+
+void loop_turn_histogram_add(struct loop_turn_histogram *histogram, int64_t ns);
+
+#endif
