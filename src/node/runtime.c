@@ -8,6 +8,7 @@
 #include "node/network/way_out.h"
 #include "node/node_object.h"
 #include "node/pod/kubeconfig.h"
+#include "node/pod/sweeper.h"
 #include "node/service/api_service.h"
 #include "node/volume/claim_data.h"
 
@@ -284,6 +285,8 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
     loop_timer_init(loop, &runtime->sync, on_sync);
     fill_host(runtime, space, options);
     runtime->host.host_names = name_services(runtime);
+    runtime->host.sweeper =
+        pod_sweeper_new(loop, runtime->host.handout_dir, runtime->host.plain != NULL);
     runtime_reserve_addresses(runtime);
     const struct {
         struct kube_informer **informer;
@@ -335,6 +338,7 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime)
     for (size_t i = 0; map_next(&runtime->runners, &i, &uid, &runner);)
         pod_runner_free(runner);
     map_release(&runtime->runners);
+    pod_sweeper_free(runtime->host.sweeper);
     kube_informer_free(runtime->pods);
     kube_informer_free(runtime->services);
     kube_informer_free(runtime->endpoints);

@@ -27,7 +27,7 @@ struct node_runtime {
     struct map runners; /* by uid */
     struct node_log_streams logs;
     struct usage_meter *usage;
-    struct trash *trash;    /* data of claims that are gone */
+    struct trash *trash;    /* data of claims and jobs that are gone */
     struct loop_timer sync; /* until every informer has its first list */
 };
 

@@ -3,13 +3,11 @@
 #include "node/runtime_internal.h"
 
 #include "node/limits/cgroup_base.h"
-#include "node/network/space.h"
 #include "node/node_object.h"
-#include "node/pod/kubeconfig.h"
 #include "node/pod/peers.h"
+#include "node/pod/sweeper.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -89,10 +87,8 @@ void runtime_on_runner_done(void *context, const char *uid)
     struct node_runtime *runtime = context;
     struct pod_runner *runner = map_remove(&runtime->runners, uid);
     const char *peers = pod_runner_peers(runner);
-    struct err err = ERR_INIT;
-    if (peers && !has_peers(runtime, peers) &&
-        peers_remove(runtime->host.state_dir, peers, &err) < 0)
-        log_warning(peers, "%s", err.message);
+    if (peers && !has_peers(runtime, peers))
+        peers_throw(runtime->trash, runtime->host.state_dir, peers, uid);
     pod_runner_free(runner);
 }
 
@@ -130,11 +126,7 @@ static void sweep(struct node_runtime *runtime, const char *uid, const char *dir
     if (map_get(&runtime->runners, uid))
         return;
     log_info(uid, "ending a pod that is not known any more");
-    struct err err = ERR_INIT;
-    if (node_pod_end(directory, runtime->host.plain, 0, &err) < 0 ||
-        pod_handouts_remove(runtime->host.handout_dir, uid, &err) < 0 ||
-        file_remove_tree(directory, &err) < 0)
-        log_warning(uid, "%s", err.message);
+    pod_sweeper_add(runtime->host.sweeper, uid, directory, POD_REMAINS_PROCESSES);
 }
 
 void runtime_collect_usage(void *context, struct usage_sample *sample)
@@ -164,5 +156,5 @@ void runtime_find_pods(struct node_runtime *runtime)
         see_pod(runtime, pod);
     each_directory(runtime, sweep);
     cgroup_base_sweep(runtime->host.state_dir, runtime->host.groups, has_runner, runtime);
-    peers_sweep(runtime->host.state_dir, has_peers, runtime);
+    peers_sweep(runtime->trash, runtime->host.state_dir, has_peers, runtime);
 }

@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
@@ -61,22 +60,21 @@ const char *peers_of_spec(const char *state_dir, const struct pod_spec *spec)
     return NULL;
 }
 
-int peers_remove(const char *state_dir, const char *name, struct err *err)
+void peers_throw(struct trash *trash, const char *state_dir, const char *name, const char *uid)
 {
     _cleanup_free_ char *path = mem_printf("%s/peers/%s", state_dir, name);
-    return file_remove_tree(path, err);
+    _cleanup_free_ char *aside = mem_printf("peers.%s.%s", name, uid);
+    (void)trash_throw(trash, path, aside);
 }
 
-void peers_sweep(const char *state_dir, bool (*is_wanted)(void *context, const char *name),
-                 void *context)
+void peers_sweep(struct trash *trash, const char *state_dir,
+                 bool (*is_wanted)(void *context, const char *name), void *context)
 {
     _cleanup_free_ char *root = mem_printf("%s/peers", state_dir);
     DIR *directory = opendir(root);
     for (struct dirent *entry; directory && (entry = readdir(directory));) {
-        struct err err = ERR_INIT;
-        if (entry->d_name[0] != '.' && !is_wanted(context, entry->d_name) &&
-            peers_remove(state_dir, entry->d_name, &err) < 0)
-            log_warning(entry->d_name, "%s", err.message);
+        if (entry->d_name[0] != '.' && !is_wanted(context, entry->d_name))
+            peers_throw(trash, state_dir, entry->d_name, "start");
     }
     if (directory)
         closedir(directory);

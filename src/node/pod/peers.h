@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "node/pod/spec.h"
+#include "node/volume/trash.h"
 
 #define PEERS_MOUNT "/run/trainyard/peers"
 
@@ -20,10 +21,11 @@ int peers_prepare(struct arena *arena, const char *state_dir, const char *name,
 /* The name of the directory that a planned pod uses, a part of the spec, or NULL. */
 const char *peers_of_spec(const char *state_dir, const struct pod_spec *spec);
 
-/* Nobody uses it any more. */
-int peers_remove(const char *state_dir, const char *name, struct err *err);
-/* Remove those that nobody wants: of jobs whose pods went while we were away. */
-void peers_sweep(const char *state_dir, bool (*is_wanted)(void *context, const char *name),
-                 void *context);
+/* Throw the directory away when its last pod, of that uid, is gone. It is moved aside at once, so
+ * the next pod of the job may make it again. */
+void peers_throw(struct trash *trash, const char *state_dir, const char *name, const char *uid);
+/* Throw away the directories of jobs whose pods went while no server ran. */
+void peers_sweep(struct trash *trash, const char *state_dir,
+                 bool (*is_wanted)(void *context, const char *name), void *context);
 
 #endif

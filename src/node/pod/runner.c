@@ -7,12 +7,12 @@
 #include "node/network/port_event.h"
 #include "node/node_object.h"
 #include "node/pod/gaps.h"
-#include "node/pod/kubeconfig.h"
 #include "node/pod/limits.h"
 #include "node/pod/peers.h"
 #include "node/pod/plan.h"
 #include "node/pod/spent.h"
 #include "node/pod/status.h"
+#include "node/pod/sweeper.h"
 #include "node/process/descriptors.h"
 
 #include "base/boot.h"
@@ -438,9 +438,8 @@ void pod_runner_work(struct pod_runner *runner)
     bool ended = runner->machine.state == ENDED;
     if (runner->forgotten) {
         if (ended) {
-            cgroup_base_remove_pod(runner->directory);
-            (void)pod_handouts_remove(runner->host->handout_dir, runner->uid, NULL);
-            (void)file_remove_tree(runner->directory, NULL);
+            pod_sweeper_add(runner->host->sweeper, runner->uid, runner->directory,
+                            POD_REMAINS_FILES);
             runner->host->done(runner->host->context, runner->uid);
         }
         return;

@@ -31,8 +31,9 @@ struct pod_host {
     struct node_objects objects;
     struct addresses addresses;
     struct host_names *host_names;
-    size_t starting;   /* supervisors on their way */
-    bool is_measuring; /* the disk that some pod uses */
+    struct pod_sweeper *sweeper; /* removes the files of deleted pods */
+    size_t starting;             /* supervisors on their way */
+    bool is_measuring;           /* the disk that some pod uses */
     /* The runner has nothing left to do and is to be freed. */
     void (*done)(void *context, const char *uid);
     void *context;

@@ -379,7 +379,7 @@ int pod_stop_store(const char *directory, const struct pod_stop *stop, struct er
     record_write_int(&text, "grace", stop->grace_ms);
     record_write(&text, "reason", stop->reason);
     record_write(&text, "message", stop->message);
-    return file_write_atomic(path, text.data, text.size, 0600, err);
+    return file_replace(path, text.data, text.size, 0600, err);
 }
 
 static int load_order(const char *directory, struct pod_stop *ret, struct err *err)
@@ -440,7 +440,7 @@ int pod_deadline_store(const char *directory, int64_t wall_ms, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/deadline", directory);
     _cleanup_free_ char *text = mem_printf("%lld", (long long)wall_ms);
-    return file_write_atomic(path, text, strlen(text), 0600, err);
+    return file_replace(path, text, strlen(text), 0600, err);
 }
 
 int pod_deadline_load(const char *directory, int64_t *ret_wall_ms, struct err *err)

@@ -99,7 +99,8 @@ struct pod_stop {
     /* Why the pod as a whole is ended: "Evicted"; or "". */
     char reason[POD_REASON_MAX], message[POD_MESSAGE_MAX];
 };
-/* That a pod is paused or evicted is marked besides by an empty file, for which a full disk has
+/* Does not wait for the disk: a supervisor that reads it lives no longer than the machine runs.
+ * That a pod is paused or evicted is marked besides by an empty file, for which a full disk has
  * room: it holds though nothing else can be written. */
 int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err);
 /* What was not stored stays as it is. */

@@ -1,6 +1,6 @@
-/* Data that nobody wants any more, and that may be millions of files: moved aside at once, and
- * removed by one thread of the pool, never by two, since others need the pool, too. What a server
- * that was killed did not get to is removed by the next. */
+/* Removes directories that may hold millions of files: data of claims, the directories that pods of
+ * a job shared. They are moved aside at once and removed by one thread of the pool, never by two,
+ * since others need the pool, too. A server removes at its start what the one before left. */
 #ifndef TRAINYARD_NODE_VOLUME_TRASH_H
 #define TRAINYARD_NODE_VOLUME_TRASH_H
 

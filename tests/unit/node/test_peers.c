@@ -3,6 +3,7 @@
 #include "scratch_directory.h"
 
 #include "base/file.h"
+#include "loop/sim/sim_loop.h"
 #include "node/pod/peers.h"
 
 #include <stdlib.h>
@@ -61,7 +62,9 @@ static void what_nobody_wants_goes(void **state)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *kept, *gone, *removed;
     struct stat info;
-    peers_sweep(directory, is_kept, NULL); /* before there is any */
+    struct loop *loop = sim_loop_new(1, 0);
+    struct trash *trash = trash_new(loop, directory);
+    peers_sweep(trash, directory, is_kept, NULL); /* before there is any */
     assert_int_equal(peers_prepare(arena, directory, "a.1", &kept, NULL), 0);
     assert_int_equal(peers_prepare(arena, directory, "a.1", &kept, NULL), 0);
     assert_int_equal(peers_prepare(arena, directory, "a.2", &gone, NULL), 0);
@@ -70,12 +73,23 @@ static void what_nobody_wants_goes(void **state)
     assert_int_equal(info.st_mode & 07777, 0777);
     assert_int_equal(file_write_atomic(arena_printf(arena, "%s/left", gone), "x", 1, 0600, NULL),
                      0);
-    assert_int_equal(peers_remove(directory, "a.3", NULL), 0);
-    assert_int_equal(peers_remove(directory, "a.3", NULL), 0);
+    peers_throw(trash, directory, "a.3", "uid-1");
+    peers_throw(trash, directory, "a.3", "uid-2"); /* nothing is there */
     assert_false(file_exists(removed));
-    peers_sweep(directory, is_kept, (void *)"a.1");
+    /* The next pod of the job makes it again while the old one is being removed. */
+    assert_int_equal(peers_prepare(arena, directory, "a.3", &removed, NULL), 0);
+    sim_loop_run_for(loop, 1000);
+    assert_true(file_exists(removed));
+    peers_throw(trash, directory, "a.3", "uid-3");
+    assert_false(file_exists(removed));
+    peers_sweep(trash, directory, is_kept, (void *)"a.1");
     assert_true(file_exists(kept));
     assert_false(file_exists(gone));
+    sim_loop_run_for(loop, 1000);
+    assert_false(
+        file_exists(arena_printf(arena, "%s/volumes/.deleted/peers.a.2.start", directory)));
+    trash_free(trash);
+    loop_free(loop);
 }
 
 static void a_plan_remembers_it(void **state)
