@@ -38,8 +38,14 @@ struct local_call {
     bool head_given; /* to the listener */
     int status;
     struct http_header *headers;
-    struct buf out; /* written, not yet given to the listener */
+    struct buf out;    /* written, not yet given to the listener */
+    struct buf giving; /* what is given now, a piece per turn */
+    size_t given;      /* bytes of it */
 };
+
+/* Bytes given to a listener in one turn: a watch that has fallen behind must not hold up the loop
+ * while its events are decoded. */
+enum { PIECE_MAX = 32 * 1024 };
 
 struct local {
     struct http_transport transport;
@@ -90,6 +96,7 @@ static void settle(struct local_call *call)
     unlink_call(call);
     loop_defer_cancel(call->loop, &call->task);
     buf_release(&call->out);
+    buf_release(&call->giving);
     arena_free(call->arena);
     free(call);
 }
@@ -131,9 +138,14 @@ static void local_end(struct http_exchange *exchange)
     loop_defer(call->loop, &call->task);
 }
 
+static size_t bytes_left(const struct local_call *call)
+{
+    return call->out.size + call->giving.size - call->given;
+}
+
 static size_t local_pending(struct http_exchange *exchange)
 {
-    return call_of(exchange)->out.size;
+    return bytes_left(call_of(exchange));
 }
 
 static const struct http_exchange_ops EXCHANGE_OPS = {
@@ -153,6 +165,27 @@ static void handle(struct local_call *call)
     call->busy = false;
 }
 
+/* Give the listener the next piece of what was written. */
+static void give_piece(struct local_call *call)
+{
+    if (call->given == call->giving.size) {
+        buf_release(&call->giving);
+        call->giving = call->out;
+        call->given = 0;
+        buf_init(&call->out, SIZE_MAX / 2);
+    }
+    size_t left = call->giving.size - call->given, size = left < PIECE_MAX ? left : PIECE_MAX;
+    const char *piece = call->giving.data + call->given;
+    call->given += size;
+    if (call->listener.on_data)
+        call->listener.on_data(call->context, piece, size);
+    if (call->given == call->giving.size) {
+        buf_release(&call->giving);
+        buf_init(&call->giving, SIZE_MAX / 2);
+        call->given = 0;
+    }
+}
+
 /* Give the listener what has come. Each callback may cancel the call or free the transport, and
  * each may make the answerer write more, so everything is looked at anew after it. */
 static void deliver(struct local_call *call)
@@ -165,17 +198,16 @@ static void deliver(struct local_call *call)
         if (call->listener.on_head)
             call->listener.on_head(call->context, call->status, call->headers);
     }
-    if (call->listening && call->out.size) {
-        struct buf data = call->out;
-        buf_init(&call->out, SIZE_MAX / 2);
-        if (call->listener.on_data)
-            call->listener.on_data(call->context, data.data, data.size);
-        buf_release(&data);
-        if (call->listening && !call->exchange.ended && !call->out.size && call->exchange.on_drain)
+    if (call->listening && bytes_left(call)) {
+        give_piece(call);
+        if (call->listening && !call->exchange.ended && !bytes_left(call) &&
+            call->exchange.on_drain)
             call->exchange.on_drain(&call->exchange);
     }
     call->busy = false;
-    if (call->listening && call->exchange.ended && !call->out.size)
+    if (call->listening && bytes_left(call))
+        loop_defer(call->loop, &call->task);
+    else if (call->listening && call->exchange.ended)
         end_client(call, NULL);
 }
 
@@ -220,6 +252,7 @@ static struct http_call *local_start(struct http_transport *transport,
     call->exchange = (struct http_exchange){
         .ops = &EXCHANGE_OPS, .request = &call->request, .arena = call->arena, .in_process = true};
     buf_init(&call->out, SIZE_MAX / 2);
+    buf_init(&call->giving, SIZE_MAX / 2);
 
     list_push(&local->calls, call);
 

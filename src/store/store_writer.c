@@ -7,6 +7,7 @@
 
 enum {
     BATCH_MAX = 4096, /* changes in one transaction, so that an answer does not wait too long */
+    TOLD_MAX = 32,    /* changes told in one turn of the loop */
     DROPS_MIN = 64, /* rows removed along with each commit, and twice the batch if that is more: */
                     /* more than a batch can supersede, so a backlog always shrinks */
 };
@@ -174,23 +175,28 @@ void store_writer_release(struct store_writer *writer)
     vec_release(&writer->drops);
 }
 
+/* Each change is told to its writer and to every watch, so a large batch is told over several turns
+ * of the loop. */
 static void on_task(struct loop_task *task)
 {
     struct store_writer *writer = CONTAINER_OF(task, struct store_writer, task);
     struct store_change_list committed, lost;
-    list_init(&committed);
     list_init(&lost);
     pthread_mutex_lock(&writer->lock);
     if (!writer->disk) {
         list_append_all(&writer->committed, &writer->queued);
         writer->ended = writer->stopping;
     }
-    list_append_all(&committed, &writer->committed);
-    list_append_all(&lost, &writer->lost);
+    list_take(&committed, &writer->committed, TOLD_MAX);
+    bool has_more = writer->committed.first != NULL;
+    if (!has_more)
+        list_append_all(&lost, &writer->lost);
     struct err failure = writer->failure;
-    bool ended = writer->ended;
-    writer->posted = false;
+    bool ended = writer->ended && !has_more;
+    writer->posted = has_more;
     pthread_mutex_unlock(&writer->lock);
+    if (has_more)
+        loop_defer(writer->loop, &writer->task);
 
     writer->finished(writer, &committed, &lost, lost.first ? &failure : NULL);
     if (!ended)

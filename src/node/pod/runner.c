@@ -511,7 +511,8 @@ struct pod_runner *pod_runner_new(struct pod_host *host, struct kube_object *pod
     runner->link =
         supervisor_link_new(host->loop, runner->directory, host->step_path, &EVENTS, runner);
     restore(runner);
-    pod_runner_work(runner);
+    /* Not here: the caller may have a thousand pods to make, and starting one takes many calls. */
+    loop_timer_start(&runner->retry, 0);
     return runner;
 }
 

@@ -32,6 +32,7 @@ struct world {
     int status, ended;
     char type[64];
     struct buf body;
+    int pieces; /* in which it came */
     struct err err;
     bool cancel_on_data, free_on_data;
     bool in_start;
@@ -104,6 +105,7 @@ static void on_data(void *context, const void *data, size_t size)
     assert_int_not_equal(world->status, 0);
     assert_int_equal(world->ended, 0);
     buf_append(&world->body, data, size);
+    world->pieces++;
     if (world->cancel_on_data)
         http_cancel(world->transport, world->call);
     if (world->free_on_data)
@@ -163,6 +165,31 @@ static void a_whole_answer_arrives(void **state)
         assert_string_equal(world.body.data, "hello");
         assert_int_equal(world.ended, 1);
         assert_int_equal(world.err.code, ERR_NONE);
+    }
+}
+
+/* A long answer is given in pieces, one per turn, so that other tasks come between. */
+static void a_long_answer_arrives_in_pieces(void **state)
+{
+    enum { SIZE = 200 * 1000 };
+    _cleanup_free_ char *long_ = mem_zalloc(SIZE + 1);
+    for (size_t i = 0; i < SIZE; i++)
+        long_[i] = (char)('a' + i % 23);
+    EACH_SEED
+    {
+        world.cancel_on_data = seed % 3 == 1;
+        world.free_on_data = seed % 3 == 2;
+        start(&world, "POST", "/echo", long_, 5000);
+        loop_run(world.loop);
+        if (seed % 3 == 0) {
+            assert_true(world.pieces > 1);
+            assert_string_equal(world.body.data, long_);
+            assert_int_equal(world.ended, 1);
+        } else {
+            assert_int_equal(world.pieces, 1);
+            assert_memory_equal(world.body.data, long_, world.body.size);
+            assert_int_equal(world.ended, 0);
+        }
     }
 }
 
@@ -286,6 +313,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_whole_answer_arrives),
+        cmocka_unit_test(a_long_answer_arrives_in_pieces),
         cmocka_unit_test(head_has_no_body),
         cmocka_unit_test(a_stream_arrives_in_order_and_drains),
         cmocka_unit_test(a_cancel_reaches_the_answerer),
