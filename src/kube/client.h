@@ -69,6 +69,9 @@ void kube_delete(struct kube_client *client, const struct kube_resource *resourc
  * once, with ERR_EXPIRED where the list must be read again and NULL where the server just ended it;
  * then the watch is gone. After kube_watch_stop() nothing comes, `end` neither. */
 struct kube_watch;
+/* An event of so many bytes or more is decoded on a thread of the pool, and events behind it wait
+ * for it. Such an object comes without metadata.managedFields and lies alone in an arena. */
+enum { KUBE_WATCH_LARGE = 256 * 1024 };
 typedef void kube_watch_event(void *context, const char *type, struct json *object);
 typedef void kube_watch_end(void *context, const struct err *err);
 struct kube_watch *kube_watch_start(struct kube_client *client,
@@ -77,6 +80,9 @@ struct kube_watch *kube_watch_start(struct kube_client *client,
                                     const char *resource_version, kube_watch_event *event,
                                     kube_watch_end *end, void *context);
 void kube_watch_stop(struct kube_watch *watch);
+/* For `event`: take the arena of a large object, which is the caller's then; NULL: it is not large.
+ */
+struct arena *kube_watch_take_arena(struct kube_watch *watch);
 
 /* Record a core/v1 Event about an object: made, or its count raised some seconds later if the same
  * one was recorded before by this client. Of many, some are combined or dropped, as

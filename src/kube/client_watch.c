@@ -16,6 +16,18 @@ enum {
     WATCH_GRACE_S = 30,
     WATCH_SILENCE_MS = 150 * 1000, /* a server sends a bookmark every minute */
     REFUSAL_MAX = 64 * 1024,       /* bytes kept of an answer that is no watch */
+    WAITING_MAX = 64 << 20,        /* bytes that may come while a large event is decoded */
+};
+
+/* A large event, decoded by a thread of the pool. */
+struct decoding {
+    struct loop_work work;
+    struct kube_watch *watch; /* NULL: stopped meanwhile */
+    struct buf line;
+    struct arena *arena;
+    struct watch_event event;
+    int result;
+    struct err err;
 };
 
 struct kube_watch {
@@ -25,6 +37,11 @@ struct kube_watch {
     int status;
     struct buf refusal;
     struct watch_decoder decoder;
+    struct decoding *decoding; /* under way, or NULL */
+    struct buf waiting;        /* came meanwhile */
+    bool ended;                /* … and this is how it ended: */
+    struct err end_err;
+    struct arena *event_arena; /* of the large object being given out, or NULL */
     char *what;
     struct loop_timer silence;
     bool busy; /* a callback is running: keep the memory */
@@ -35,6 +52,10 @@ struct kube_watch {
 
 static void watch_free(struct kube_watch *watch)
 {
+    if (watch->decoding)
+        watch->decoding->watch = NULL;
+    buf_release(&watch->waiting);
+    arena_free(watch->event_arena);
     buf_release(&watch->refusal);
     watch_decoder_release(&watch->decoder);
     free(watch->what);
@@ -93,20 +114,139 @@ static void on_head(void *context, int status, const struct http_header *headers
     watch->status = status;
 }
 
+/* ---- large events ---- */
+
+struct arena *kube_watch_take_arena(struct kube_watch *watch)
+{
+    struct arena *arena = watch->event_arena;
+    watch->event_arena = NULL;
+    return arena;
+}
+
+static void decode(struct loop_work *work)
+{
+    struct decoding *decoding = CONTAINER_OF(work, struct decoding, work);
+    _cleanup_(cleanup_arena) struct arena *scratch = arena_new();
+    struct watch_event event;
+    decoding->result = watch_decoder_read(scratch, decoding->line.data, decoding->line.size, &event,
+                                          &decoding->err);
+    if (decoding->result < 0 || !event.object)
+        return;
+    struct json *metadata = json_get(event.object, "metadata");
+    if (metadata && metadata->type == JSON_OBJECT)
+        json_remove(metadata, "managedFields");
+    decoding->event.type = event.type;
+    decoding->event.object = json_clone(decoding->arena, event.object);
+}
+
+static void on_decoded(struct loop_work *work);
+
+/* The line is what the decoder has and `data`. */
+static void start_decoding(struct kube_watch *watch, const char *data, size_t size)
+{
+    struct decoding *decoding = mem_zalloc(sizeof(*decoding));
+    decoding->work = (struct loop_work){.work = decode, .done = on_decoded};
+    decoding->watch = watch;
+    decoding->arena = arena_new();
+    decoding->line = watch->decoder.line;
+    buf_init(&watch->decoder.line, WATCH_LINE_MAX);
+    buf_append(&decoding->line, data, size);
+    watch->decoding = decoding;
+    loop_work_start(watch->client->loop, &decoding->work);
+}
+
+/* Decode line by line up to a large one; what is behind it waits. */
+static int feed(struct kube_watch *watch, const char *data, size_t size, struct err *err)
+{
+    const char *end = data + size;
+    int result = 0;
+    while (data < end && result == 0 && watch->client) {
+        const char *newline = memchr(data, '\n', (size_t)(end - data));
+        size_t piece = (size_t)((newline ? newline + 1 : end) - data);
+        size_t line = watch->decoder.line.size + piece;
+        if (newline && line >= KUBE_WATCH_LARGE && line <= WATCH_LINE_MAX) {
+            start_decoding(watch, data, piece - 1);
+            buf_append(&watch->waiting, newline + 1, (size_t)(end - newline - 1));
+            return 0;
+        }
+        result = watch_decoder_feed(&watch->decoder, data, piece, on_event, watch, err);
+        data += piece;
+    }
+    return result;
+}
+
+/* Feed, and see what has become of the watch: false if it is gone. */
+static bool take_data(struct kube_watch *watch, const char *data, size_t size)
+{
+    struct err err = ERR_INIT;
+    int result = feed(watch, data, size, &err);
+    if (watch->client && result == 0)
+        return true;
+    if (watch->client)
+        give_end(watch, &err);
+    else
+        watch_free(watch);
+    return false;
+}
+
+static void finish(struct kube_watch *watch)
+{
+    struct err err = watch->end_err;
+    if (!err.code)
+        watch_decoder_end(&watch->decoder, &err);
+    give_end(watch, err.code ? &err : NULL);
+}
+
+static void on_decoded(struct loop_work *work)
+{
+    struct decoding *decoding = CONTAINER_OF(work, struct decoding, work);
+    struct kube_watch *watch = decoding->watch;
+    struct watch_event event = decoding->event;
+    struct arena *arena = decoding->arena;
+    int result = decoding->result;
+    struct err err = decoding->err;
+    buf_release(&decoding->line);
+    free(decoding);
+    if (!watch) {
+        arena_free(arena);
+        return;
+    }
+    watch->decoding = NULL;
+    watch->event_arena = arena;
+    if (result < 0) {
+        give_end(watch, &err);
+        return;
+    }
+    if (event.object && !on_event(watch, event.type, event.object)) {
+        watch_free(watch);
+        return;
+    }
+    watch->event_arena = arena_free(watch->event_arena);
+    struct buf waiting = watch->waiting;
+    buf_init(&watch->waiting, WAITING_MAX);
+    bool lives = take_data(watch, waiting.data, waiting.size);
+    buf_release(&waiting);
+    if (lives && watch->ended && !watch->decoding)
+        finish(watch);
+}
+
 static void on_data(void *context, const void *data, size_t size)
 {
     struct kube_watch *watch = context;
-    struct err err = ERR_INIT;
     loop_timer_start(&watch->silence, WATCH_SILENCE_MS);
     if (watch->status >= 400) {
         buf_append(&watch->refusal, data, size);
-        return;
+    } else if (!watch->decoding) {
+        take_data(watch, data, size);
+    } else {
+        buf_append(&watch->waiting, data, size);
+        if (watch->waiting.overflowed) {
+            struct err err = ERR_INIT;
+            err_set(&err, ERR_UNAVAILABLE, "%s: more than %d bytes wait for one large event",
+                    watch->what, WAITING_MAX);
+            give_end(watch, &err);
+        }
     }
-    int result = watch_decoder_feed(&watch->decoder, data, size, on_event, watch, &err);
-    if (!watch->client)
-        watch_free(watch);
-    else if (result < 0)
-        give_end(watch, &err);
 }
 
 /* Nothing came for so long that the line is taken for dead, whatever it looks like: as if the
@@ -126,9 +266,10 @@ static void on_end(void *context, const struct err *transport_err)
     else if (watch->status >= 400)
         kube_status_of_answer(watch->status, watch->refusal.data, watch->refusal.size, watch->what,
                               &err);
-    else
-        watch_decoder_end(&watch->decoder, &err);
-    give_end(watch, err.code ? &err : NULL);
+    watch->ended = true;
+    watch->end_err = err;
+    if (!watch->decoding)
+        finish(watch);
 }
 
 struct kube_watch *kube_watch_start(struct kube_client *client,
@@ -152,6 +293,7 @@ struct kube_watch *kube_watch_start(struct kube_client *client,
     list_push(&client->watches, watch);
     buf_init(&watch->refusal, REFUSAL_MAX);
     watch_decoder_init(&watch->decoder);
+    buf_init(&watch->waiting, WAITING_MAX);
     watch->what = mem_printf("watch %s", path);
     watch->event = event;
     watch->end = end;

@@ -128,23 +128,25 @@ static bool wants_kind(const char *const *fields)
 }
 
 /* In a list the items do not say what they are. */
-static struct kube_object *make_object(struct kube_informer *informer, const struct json *json)
+static struct kube_object *make_object(struct kube_informer *informer, struct json *json)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *metadata = json_get(json, "metadata");
+    if (metadata && metadata->type == JSON_OBJECT)
+        json_remove(metadata, "managedFields"); /* half of an object, and of no use here */
     struct json *object =
         informer->fields ? pick_fields(arena, json, informer->fields) : json_clone(arena, json);
-    struct json *metadata = json_get(object, "metadata");
-    if (metadata && metadata->type == JSON_OBJECT)
-        json_remove(metadata, "managedFields");
     if (wants_kind(informer->fields))
         kube_object_set_kind(arena, object, informer->resource);
     return kube_siblings_add(&informer->siblings, object);
 }
 
 /* Put what the server says into the copy. The same name with another uid is another object: the old
- * one's end is told before the new one. */
-static void put_object(struct kube_informer *informer, const struct json *json)
+ * one's end is told before the new one. `arena` is the informer's to free if the tree lies alone in
+ * it, else NULL. */
+static void put_object(struct kube_informer *informer, struct json *json, struct arena *arena)
 {
+    _cleanup_(cleanup_arena) struct arena *alone = arena;
     char key[KEY_MAX];
     if (!make_key(key, kube_meta_namespace(json), kube_meta_name(json)))
         return;
@@ -156,7 +158,13 @@ static void put_object(struct kube_informer *informer, const struct json *json)
             str_eq(slot->object->uid, kube_meta_uid(json)))
             return;
     }
-    struct kube_object *object = make_object(informer, json);
+    struct kube_object *object;
+    if (alone && !informer->fields) {
+        kube_object_set_kind(alone, json, informer->resource);
+        object = kube_object_adopt(TAKE(alone), json);
+    } else {
+        object = make_object(informer, json);
+    }
     if (!slot) {
         slot = mem_zalloc(sizeof(*slot));
         slot->list = informer->lists;
@@ -272,7 +280,7 @@ static void on_event(void *context, const char *type, struct json *object)
     if (str_eq(type, "DELETED"))
         remove_object(informer, object);
     else
-        put_object(informer, object);
+        put_object(informer, object, kube_watch_take_arena(informer->watch));
     tell_changes(informer);
 }
 
@@ -344,7 +352,7 @@ static void on_list(void *context, struct json *list, const struct err *err)
     }
     JSON_EACH (item, json_get(list, "items"))
         if (item->type == JSON_OBJECT)
-            put_object(informer, item);
+            put_object(informer, item, NULL);
     const char *more = json_get_string(json_get(list, "metadata"), "continue", "");
     if (*more) {
         list_page(informer, more);

@@ -29,18 +29,26 @@ static size_t measure(const struct json *json, const struct kube_object *base)
     return arena_used(draft);
 }
 
+struct kube_object *kube_object_adopt(struct arena *arena, struct json *json)
+{
+    struct kube_object *object = mem_zalloc(sizeof(*object));
+    object->references = 1;
+    object->arena = arena;
+    object->json = json;
+    object->namespace_ = kube_meta_namespace(object->json);
+    object->name = kube_meta_name(object->json);
+    object->uid = kube_meta_uid(object->json);
+    return object;
+}
+
 /* Thousands of these live long: each has memory of exactly its size. */
 static struct kube_object *object_new(const struct json *json, struct kube_object *base,
                                       size_t size)
 {
-    struct kube_object *object = mem_zalloc(sizeof(*object));
-    object->references = 1;
-    object->arena = arena_new_sized(size);
+    struct arena *arena = arena_new_sized(size);
+    struct kube_object *object =
+        kube_object_adopt(arena, json_clone_beside(arena, json, base ? base->json : NULL));
     object->base = base ? kube_object_ref(base) : NULL;
-    object->json = json_clone_beside(object->arena, json, base ? base->json : NULL);
-    object->namespace_ = kube_meta_namespace(object->json);
-    object->name = kube_meta_name(object->json);
-    object->uid = kube_meta_uid(object->json);
     return object;
 }
 

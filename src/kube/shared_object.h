@@ -18,6 +18,8 @@ struct kube_object {
 
 /* A deep copy. */
 struct kube_object *kube_object_new(const struct json *json);
+/* The tree itself, which lies alone in the arena: the object frees it. */
+struct kube_object *kube_object_adopt(struct arena *arena, struct json *json);
 struct kube_object *kube_object_ref(struct kube_object *object);
 void kube_object_unref(struct kube_object *object);
 

@@ -27,16 +27,15 @@ static bool is_blank(const char *line, size_t size)
     return true;
 }
 
-/* *ret_stop: the receiver wants no more. */
-static int decode_line(struct watch_decoder *decoder, const char *line, size_t size,
-                       watch_decoder_event *event, void *context, bool *ret_stop, struct err *err)
+int watch_decoder_read(struct arena *arena, const char *line, size_t size, struct watch_event *ret,
+                       struct err *err)
 {
     static const char *const TYPES[] = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK"};
+    *ret = (struct watch_event){0};
     if (is_blank(line, size))
         return 0;
-    arena_reset(decoder->arena);
     struct json *json = NULL;
-    if (json_parse(decoder->arena, line, size, NULL, &json, err) < 0) {
+    if (json_parse(arena, line, size, NULL, &json, err) < 0) {
         if (err)
             err->code = ERR_INTERNAL;
         err_wrap(err, "watch: a line is no JSON");
@@ -52,11 +51,23 @@ static int decode_line(struct watch_decoder *decoder, const char *line, size_t s
     }
     for (size_t i = 0; i < ARRAY_SIZE(TYPES); i++) {
         if (str_eq(type, TYPES[i])) {
-            *ret_stop = !event(context, TYPES[i], object);
+            *ret = (struct watch_event){TYPES[i], object};
             return 0;
         }
     }
     return err_set(err, ERR_INTERNAL, "watch: unknown event type '%.32s'", type);
+}
+
+/* *ret_stop: the receiver wants no more. */
+static int decode_line(struct watch_decoder *decoder, const char *line, size_t size,
+                       watch_decoder_event *event, void *context, bool *ret_stop, struct err *err)
+{
+    struct watch_event read;
+    arena_reset(decoder->arena);
+    int result = watch_decoder_read(decoder->arena, line, size, &read, err);
+    if (result == 0 && read.object)
+        *ret_stop = !event(context, read.type, read.object);
+    return result;
 }
 
 static int too_long(struct err *err)

@@ -24,6 +24,15 @@ typedef bool watch_decoder_event(void *context, const char *type, struct json *o
 int watch_decoder_feed(struct watch_decoder *decoder, const void *data, size_t size,
                        watch_decoder_event *event, void *context, struct err *err);
 
+/* The event of one line, in the arena. Needs no decoder, so another thread may do it. NULL in `ret`
+ * for a blank line. Fails as watch_decoder_feed(). */
+struct watch_event {
+    const char *type; /* static */
+    struct json *object;
+};
+int watch_decoder_read(struct arena *arena, const char *line, size_t size, struct watch_event *ret,
+                       struct err *err);
+
 /* The stream ended: ERR_UNAVAILABLE if it did so within a line. */
 int watch_decoder_end(const struct watch_decoder *decoder, struct err *err);
 

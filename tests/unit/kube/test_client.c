@@ -292,6 +292,80 @@ static void puts_lines_together(void **state)
     assert_string_equal(world->events, "ADDED x; DELETED y; ");
 }
 
+/* A line of more bytes than KUBE_WATCH_LARGE between two short ones. */
+static void write_large(struct world *world)
+{
+    _cleanup_buf_ struct buf lines;
+    buf_init(&lines, SIZE_MAX / 2);
+    buf_append_str(&lines, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"x\"}}}\n"
+                           "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"large\","
+                           "\"managedFields\":[]},\"data\":\"");
+    for (size_t i = 0; i < KUBE_WATCH_LARGE; i++)
+        buf_append_char(&lines, 'a');
+    buf_append_str(&lines,
+                   "\"}}\n{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"name\":\"y\"}}}\n");
+    fake_api_write_watches(&world->api, lines.data);
+}
+
+static void on_large_event(void *context, const char *type, struct json *object)
+{
+    struct world *world = context;
+    struct arena *arena = kube_watch_take_arena(world->watch);
+    bool is_large = str_eq(kube_meta_name(object), "large");
+    assert_int_equal(arena != NULL, is_large);
+    assert_null(json_at(object, "metadata", "managedFields", NULL));
+    if (is_large)
+        assert_int_equal(json_get(object, "data")->size, KUBE_WATCH_LARGE);
+    on_event(context, type, object);
+    arena_free(arena);
+}
+
+static void decodes_large_events_in_order(void **state)
+{
+    struct world *world = *state;
+    world->watch = kube_watch_start(world->client, &KUBE_PODS, "default", NULL, NULL, "101",
+                                    on_large_event, on_end, world);
+    sim_loop_run_for(world->loop, 1);
+    write_large(world);
+    write_large(world);
+    fake_api_cut_watches(&world->api, false); /* the end comes while the first is decoded */
+    sim_loop_run_for(world->loop, 100);
+    assert_string_equal(world->events,
+                        "ADDED x; ADDED large; DELETED y; ADDED x; ADDED large; DELETED y; ");
+    assert_int_equal(world->ends, 1);
+    assert_int_equal(world->code, ERR_NONE);
+}
+
+static void on_event_that_stops(void *context, const char *type, struct json *object)
+{
+    struct world *world = context;
+    on_event(context, type, object);
+    if (str_eq(kube_meta_name(object), "large")) {
+        kube_watch_stop(world->watch);
+        world->watch = NULL;
+    }
+}
+
+static void stops_at_and_during_a_large_event(void **state)
+{
+    struct world *world = *state;
+    for (int during = 0; during < 2; during++) {
+        world->events[0] = '\0';
+        world->watch = kube_watch_start(world->client, &KUBE_PODS, "default", NULL, NULL, "101",
+                                        on_event_that_stops, on_end, world);
+        sim_loop_run_for(world->loop, 1);
+        write_large(world);
+        while (during && !world->events[0])
+            sim_loop_run_for(world->loop, 0);
+        if (during)
+            kube_watch_stop(world->watch);
+        sim_loop_run_for(world->loop, 100);
+        if (!during)
+            assert_string_equal(world->events, "ADDED x; ADDED large; ");
+    }
+    assert_int_equal(world->ends, 0);
+}
+
 static void tells_how_a_watch_ends(void **state)
 {
     static const struct {
@@ -404,6 +478,8 @@ int main(void)
         TEST(may_be_freed_from_its_callback),
         TEST(watches),
         TEST(puts_lines_together),
+        TEST(decodes_large_events_in_order),
+        TEST(stops_at_and_during_a_large_event),
         TEST(tells_how_a_watch_ends),
         TEST(gives_up_a_watch_nobody_ends),
         TEST(gives_up_a_silent_watch),
