@@ -39,10 +39,26 @@ static void grow(struct json_names *names, const struct json *object)
         *find_slot(names, member->name, strlen(member->name)) = member;
 }
 
+/* Is the name above all others of the object, because each of them is above the one before it? */
+static bool is_above_all(struct json_names *names, const struct json *object, const char *name)
+{
+    if (names->order == JSON_NAMES_UNKNOWN) {
+        names->order = JSON_NAMES_RISE;
+        for (const struct json *member = object->first; member->next; member = member->next)
+            if (strcmp(member->name, member->next->name) >= 0)
+                names->order = JSON_NAMES_MIXED;
+    }
+    if (names->order == JSON_NAMES_RISE && strcmp(object->last->name, name) >= 0)
+        names->order = JSON_NAMES_MIXED;
+    return names->order == JSON_NAMES_RISE;
+}
+
 bool json_names_add(struct json_names *names, const struct json *object, struct json *member,
                     size_t size)
 {
     if (object->count >= COMPARED_MAX) {
+        if (is_above_all(names, object, member->name))
+            return true;
         if ((size_t)object->count * 2 >= names->capacity)
             grow(names, object);
         struct json **slot = find_slot(names, member->name, size);

@@ -1,7 +1,8 @@
 /* Members of a large object by name, at a bounded cost: json_get() looks through all of them, and
  * who sends objects may send them with a hundred thousand. For readers, which refuse duplicates: a
- * filter answers most questions with one bit, a comparison of all while they are few, a hash set
- * beyond that. For who merges or compares two objects: the same set. */
+ * filter answers most questions with one bit, a comparison of all while they are few. Beyond that
+ * names that rise, as programs write the keys of a map, are compared with the last one; other names
+ * are put into a hash set. For who merges or compares two objects: the same set. */
 #ifndef TRAINYARD_BASE_JSON_NAMES_H
 #define TRAINYARD_BASE_JSON_NAMES_H
 
@@ -13,6 +14,7 @@ struct json_names { /* starts zeroed */
     uint64_t filter;
     struct json **slots;
     size_t capacity;
+    enum { JSON_NAMES_UNKNOWN, JSON_NAMES_RISE, JSON_NAMES_MIXED } order;
     struct hash_key key;
 };
 

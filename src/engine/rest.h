@@ -39,6 +39,7 @@ struct rest {
     bool yaml;                        /* … which was read as YAML, and says so in other words */
     struct http_header *warnings;     /* sent with the answer, whatever it is */
     size_t unreadable;                /* objects that the answer leaves out */
+    bool is_off_loop; /* a pool thread prepares it: neither store nor engine may be used */
     const struct json *applied; /* what an apply made, its managedFields right; NULL: none was */
 };
 
@@ -183,8 +184,28 @@ int rest_queue_put(struct rest *rest, struct json *object, int64_t expected, sto
 int rest_queue_removal(struct rest *rest, struct json *object, int64_t expected, store_done *done,
                        void *context, struct err *err);
 
+/* The bytes of an object with a gap in place of its revision. */
+struct rest_encoded {
+    struct buf data;
+    size_t gap_at, gap_size;
+};
+int rest_encode(struct rest *rest, struct json *object, struct rest_encoded *ret, struct err *err);
+/* As rest_commit() of a new object, of which `encoded` are the bytes. */
+void rest_commit_encoded(struct rest *rest, const struct json *object,
+                         const struct rest_encoded *encoded);
+
 /* Make `object`, what a client wants to be there, into what is stored. */
 int rest_prepare_create(struct rest *rest, struct json *object, struct err *err);
+/* Its two halves. The first looks at the object and the request alone; it may run on a thread of
+ * the pool for a resource without an `assign` hook. The second asks the store and the engine. */
+int rest_shape_create(struct rest *rest, struct json *object, struct err *err);
+int rest_admit_create(struct rest *rest, struct json *object, struct err *err);
+
+/* ---- rest_large.c: bodies that take long to read */
+
+/* Create on a thread of the pool as far as possible; false if the body is small or the resource
+ * cannot be shaped there: the caller does it then. */
+bool rest_create_large(struct rest *rest);
 /* Make `object`, what a client wants `old` to become, into what is stored: metadata only the server
  * may set is kept, defaults applied, the whole validated. */
 int rest_prepare_update(struct rest *rest, struct json *object, const struct json *old,

@@ -215,16 +215,18 @@ static void test_duplicates(void **state)
     refuse("{\"\":1,\"\":2}", "1:7: the name '' stands twice in one object");
     parse("{\"a\":{\"a\":{\"a\":1}},\"b\":[{\"a\":1},{\"a\":1}]}");
 
-    /* Through the comparison and the hash set: any two positions. */
+    /* Through the comparison, the order of rising names and the hash set: any two positions. */
     enum { MEMBERS = 300 };
     const int twice[][2] = {{0, 1},   {3, 31},  {30, 31}, {31, 32},  {0, 32},
                             {32, 33}, {0, 299}, {64, 65}, {150, 299}};
-    for (size_t row = 0; row <= ARRAY_SIZE(twice); row++) {
+    for (size_t turn = 0; turn < 2 * (ARRAY_SIZE(twice) + 1); turn++) {
+        size_t row = turn / 2;
+        int width = turn % 2 ? 3 : 1; /* names that rise, or do not */
         bool clean = row == ARRAY_SIZE(twice);
         _cleanup_buf_ struct buf text;
         buf_init(&text, 65536);
         for (int i = 0; i < MEMBERS; i++)
-            buf_printf(&text, "%c\"name-%d\":%d", i ? ',' : '{',
+            buf_printf(&text, "%c\"name-%0*d\":%d", i ? ',' : '{', width,
                        !clean && i == twice[row][1] ? twice[row][0] : i, i);
         buf_append_char(&text, '}');
         struct err err = ERR_INIT;

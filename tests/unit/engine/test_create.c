@@ -321,14 +321,129 @@ static void test_client_leaves(void **state)
     http_transport_free(leaver.transport);
 }
 
+#define MAPS "/api/v1/namespaces/default/configmaps"
+
+/* A ConfigMap whose body is so large that a thread of the pool reads it. */
+static const char *large_map(struct api *api, const char *meta, const char *last_key)
+{
+    _cleanup_buf_ struct buf body;
+    buf_init(&body, SIZE_MAX / 2);
+    buf_printf(&body, "{\"metadata\":{%s},\"data\":{", meta);
+    for (int i = 0; i < 20000; i++)
+        buf_printf(&body, "\"key-%05d\":\"\",", i);
+    buf_printf(&body, "\"%s\":\"z\"}}", last_key);
+    return arena_strdup(api->arena, body.data);
+}
+
+static void test_large(void **state)
+{
+    struct api *api = *state;
+    struct answer made = api_post(api, MAPS, large_map(api, "\"name\":\"a\"", "z"));
+    assert_int_equal(made.status, 201);
+    assert_int_equal(json_count(json_get(made.json, "data")), 20001);
+    assert_string_equal(answer_at(api, &made, "data.z"), "z");
+    assert_int_equal(strlen(answer_at(api, &made, "metadata.uid")), 36);
+    struct answer got = api_get(api, MAPS "/a");
+    assert_string_equal(got.body, made.body);
+    /* The revision was not known when the bytes were written. */
+    struct answer listed = api_get(api, MAPS);
+    assert_string_equal(answer_at(api, &listed, "metadata.resourceVersion"),
+                        answer_at(api, &made, "metadata.resourceVersion"));
+
+    struct answer again = api_post(api, MAPS, large_map(api, "\"name\":\"a\"", "z"));
+    assert_int_equal(again.status, 409);
+    assert_string_equal(answer_reason(&again), "AlreadyExists");
+    struct answer drawn = api_post(api, MAPS, large_map(api, "\"generateName\":\"b-\"", "z"));
+    assert_true(str_has_prefix(answer_at(api, &drawn, "metadata.name"), "b-"));
+    struct answer dry = api_post(api, MAPS "?dryRun=All", large_map(api, "\"name\":\"c\"", "z"));
+    assert_int_equal(dry.status, 201);
+    assert_int_equal(api_get(api, MAPS "/c").status, 404);
+}
+
+static void test_large_refused(void **state)
+{
+    struct api *api = *state;
+    static const struct {
+        const char *path, *meta, *key;
+        int status;
+    } rows[] = {
+        {MAPS, "\"name\":\"a\"", "not a key", 422},
+        {MAPS, "\"name\":\"A_\"", "z", 422},
+        {MAPS, "\"name\":\"a\",\"resourceVersion\":\"1\"", "z", 400},
+        {"/api/v1/namespaces/none/configmaps", "\"name\":\"a\"", "z", 404},
+        {MAPS "?fieldManager=%07", "\"name\":\"a\"", "z", 422},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct answer answer =
+            api_post(api, rows[i].path, large_map(api, rows[i].meta, rows[i].key));
+        assert_int_equal(answer.status, rows[i].status);
+    }
+    struct answer twice = api_post(api, MAPS "?fieldValidation=Strict",
+                                   large_map(api, "\"name\":\"a\"", "key-00000"));
+    assert_int_equal(twice.status, 400);
+    assert_int_equal(api_get(api, MAPS "/a").status, 404);
+}
+
+struct counted {
+    int status;
+};
+
+static void on_counted_head(void *context, int status, const struct http_header *headers)
+{
+    struct counted *counted = context;
+    counted->status = status;
+}
+
+static void on_counted_end(void *context, const struct err *err)
+{
+    assert_null(err);
+}
+
+/* Of two at once one is made: the store is asked on the loop, after the pool. */
+static void test_large_twice_at_once(void **state)
+{
+    struct api *api = *state;
+    static const struct http_listener listener = {.on_head = on_counted_head,
+                                                  .on_end = on_counted_end};
+    const char *body = large_map(api, "\"name\":\"a\"", "z");
+    struct http_request request = {
+        .method = "POST", .path = MAPS, .query = "", .body = body, .body_size = strlen(body)};
+    struct counted counted[2] = {0};
+    for (size_t i = 0; i < 2; i++)
+        http_start(api->transport, &request, 0, &listener, &counted[i]);
+    api_run(api, 1000);
+    assert_int_equal(counted[0].status + counted[1].status, 201 + 409);
+    /* A client that leaves meanwhile does not take the write with it. */
+    const char *other = large_map(api, "\"name\":\"b\"", "z");
+    request.body = other;
+    request.body_size = strlen(other);
+    static const struct http_listener deaf = {.on_end = never};
+    struct http_call *call = http_start(api->transport, &request, 0, &deaf, NULL);
+    api_run(api, 0);
+    http_cancel(api->transport, call);
+    api_run(api, 1000);
+    assert_int_equal(api_get(api, MAPS "/b").status, 200);
+}
+
 int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_create_and_get), API_TEST(test_not_found),     API_TEST(test_exists),
-        API_TEST(test_names),          API_TEST(test_generate_name), API_TEST(test_namespaces),
-        API_TEST(test_bodies),         API_TEST(test_yaml_bodies),   API_TEST(test_long_lists),
-        API_TEST(test_dry_run),        API_TEST(test_table),         API_TEST(test_client_leaves),
+        API_TEST(test_create_and_get),
+        API_TEST(test_not_found),
+        API_TEST(test_exists),
+        API_TEST(test_names),
+        API_TEST(test_generate_name),
+        API_TEST(test_namespaces),
+        API_TEST(test_bodies),
+        API_TEST(test_yaml_bodies),
+        API_TEST(test_long_lists),
+        API_TEST(test_dry_run),
+        API_TEST(test_table),
+        API_TEST(test_client_leaves),
+        API_TEST(test_large),
+        API_TEST(test_large_refused),
+        API_TEST(test_large_twice_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
