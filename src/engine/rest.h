@@ -184,15 +184,15 @@ int rest_queue_put(struct rest *rest, struct json *object, int64_t expected, sto
 int rest_queue_removal(struct rest *rest, struct json *object, int64_t expected, store_done *done,
                        void *context, struct err *err);
 
-/* The bytes of an object with a gap in place of its revision. */
+/* The bytes of an object with a gap in place of its revision, which is known when it is written. */
 struct rest_encoded {
     struct buf data;
-    size_t gap_at, gap_size;
+    size_t gap_at, gap_size; /* longer than any revision */
 };
 int rest_encode(struct rest *rest, struct json *object, struct rest_encoded *ret, struct err *err);
-/* As rest_commit() of a new object, of which `encoded` are the bytes. */
+/* As rest_commit() of a new object, of which `encoded` are the bytes; they are used up. */
 void rest_commit_encoded(struct rest *rest, const struct json *object,
-                         const struct rest_encoded *encoded);
+                         struct rest_encoded *encoded);
 
 /* Make `object`, what a client wants to be there, into what is stored. */
 int rest_prepare_create(struct rest *rest, struct json *object, struct err *err);

@@ -234,19 +234,19 @@ void rest_commit_answer(struct rest *rest, struct json *object, int64_t expected
     }
 }
 
-void rest_commit_encoded(struct rest *rest, const struct json *object,
-                         const struct rest_encoded *encoded)
+void rest_commit_encoded(struct rest *rest, const struct json *object, struct rest_encoded *encoded)
 {
-    _cleanup_buf_ struct buf data;
     struct err err = ERR_INIT;
-    size_t after = encoded->gap_at + encoded->gap_size;
-    buf_init(&data, OBJECT_MAX);
-    buf_append(&data, encoded->data.data, encoded->gap_at);
-    buf_append_str(&data, next_version(rest));
-    buf_append(&data, encoded->data.data + after, encoded->data.size - after);
+    const char *version = next_version(rest);
+    /* What stands before the gap moves up to the revision: mostly that is little, and nothing has
+     * to be copied elsewhere. */
+    size_t size = strlen(version), shift = encoded->gap_size - size;
+    char *data = encoded->data.data + shift;
+    memmove(data, encoded->data.data, encoded->gap_at);
+    memcpy(data + encoded->gap_at, version, size);
     struct write *write = write_new(rest, 201, NULL);
-    if (store_put(engine_store(rest->engine), key_of(rest, object), data.data, data.size, 0,
-                  write_done, write, &err) < 0) {
+    if (store_put(engine_store(rest->engine), key_of(rest, object), data,
+                  encoded->data.size - shift, 0, write_done, write, &err) < 0) {
         write_free(write);
         rest_respond_error(rest, &err);
     }

@@ -23,11 +23,14 @@
 
 #define COMPONENT "trainyard-node"
 
+enum { INTERVAL_MS = 50 }; /* between two tables */
+
 struct service_proxy {
     struct service_proxy_options options;
     struct loop *loop;
-    struct loop_task task;
-    char *table; /* what the service proxy was told last, or NULL */
+    struct loop_timer changed; /* runs while the table is to be made again */
+    int64_t made_ms;           /* when it was made last */
+    char *table;               /* what the service proxy was told last, or NULL */
 
     struct helper_keeper *keeper; /* of the proxy of the services' addresses, another process */
 
@@ -164,9 +167,10 @@ static void tell_service_proxy(struct service_proxy *self, const struct proxy_ta
     self->table = buf_take(&text);
 }
 
-static void on_task(struct loop_task *task)
+static void on_changed(struct loop_timer *timer)
 {
-    struct service_proxy *self = CONTAINER_OF(task, struct service_proxy, task);
+    struct service_proxy *self = CONTAINER_OF(timer, struct service_proxy, changed);
+    self->made_ms = loop_now_ms(self->loop);
     const struct service_table_source source = {next_service, next_pod, get_endpoints, self};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct proxy_table table;
@@ -179,7 +183,10 @@ static void on_task(struct loop_task *task)
 
 void service_proxy_changed(struct service_proxy *self)
 {
-    loop_defer(self->loop, &self->task);
+    /* The table takes a look at every pod, and a thousand of them change one after the other. */
+    int64_t wait_ms = self->made_ms + INTERVAL_MS - loop_now_ms(self->loop);
+    if (!self->changed.running)
+        loop_timer_start(&self->changed, wait_ms);
 }
 
 int service_proxy_new(const struct service_proxy_options *options, struct service_proxy **ret,
@@ -192,7 +199,8 @@ int service_proxy_new(const struct service_proxy_options *options, struct servic
                                           .holder = options->host->network};
     self->options = *options;
     self->loop = options->host->loop;
-    self->task.callback = on_task;
+    self->made_ms = loop_now_ms(self->loop) - INTERVAL_MS;
+    loop_timer_init(self->loop, &self->changed, on_changed);
     loop_timer_init(self->loop, &self->wake, on_wake);
     int result = proxy_new(&outside, &self->outside, err);
     if (result == 0 && uv_poll_init(loop_uv(self->loop), &self->turns, proxy_fd(self->outside)) < 0)
@@ -213,7 +221,7 @@ struct service_proxy *service_proxy_free(struct service_proxy *self)
 {
     if (!self)
         return NULL;
-    loop_defer_cancel(self->loop, &self->task);
+    loop_timer_stop(&self->changed);
     loop_timer_stop(&self->wake);
     helper_keeper_free(self->keeper);
     free(self->table);
