@@ -190,9 +190,9 @@ struct rest_encoded {
     size_t gap_at, gap_size; /* longer than any revision */
 };
 int rest_encode(struct rest *rest, struct json *object, struct rest_encoded *ret, struct err *err);
-/* As rest_commit() of a new object, of which `encoded` are the bytes; they are used up. */
-void rest_commit_encoded(struct rest *rest, const struct json *object,
-                         struct rest_encoded *encoded);
+/* As rest_commit_answer() of an object of which `encoded` are the bytes; they are used up. */
+void rest_commit_encoded(struct rest *rest, const struct json *object, struct rest_encoded *encoded,
+                         int64_t expected, int success_status);
 
 /* Make `object`, what a client wants to be there, into what is stored. */
 int rest_prepare_create(struct rest *rest, struct json *object, struct err *err);
@@ -201,20 +201,27 @@ int rest_prepare_create(struct rest *rest, struct json *object, struct err *err)
 int rest_shape_create(struct rest *rest, struct json *object, struct err *err);
 int rest_admit_create(struct rest *rest, struct json *object, struct err *err);
 
-/* ---- rest_large.c: bodies that take long to read */
-
-/* Create on a thread of the pool as far as possible; false if the body is small or the resource
- * cannot be shaped there: the caller does it then. */
-bool rest_create_large(struct rest *rest);
 /* Make `object`, what a client wants `old` to become, into what is stored: metadata only the server
  * may set is kept, defaults applied, the whole validated. */
 int rest_prepare_update(struct rest *rest, struct json *object, const struct json *old,
                         struct err *err);
+/* Its two halves, as those of rest_prepare_create(). */
+int rest_shape_update(struct rest *rest, struct json *object, const struct json *old,
+                      struct err *err);
+int rest_admit_update(struct rest *rest, struct json *object, const struct json *old,
+                      struct err *err);
 
 /* The name, namespace, uid and version a client says are those of `old`; what it leaves out is
  * filled in. ERR_CONFLICT for another uid or version. */
 int rest_check_identity(struct rest *rest, struct json *object, const struct json *old,
                         struct err *err);
+
+/* ---- rest_large.c: bodies that take long to read */
+
+/* Create or update on a thread of the pool as far as possible; false if the body is small, the
+ * resource cannot be shaped there, or nothing is there to update: the caller does it then. */
+bool rest_create_large(struct rest *rest);
+bool rest_update_large(struct rest *rest);
 
 /* ---- rest_metrics.c: what is measured when it is asked for */
 void rest_metrics(struct rest *rest);

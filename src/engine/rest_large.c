@@ -1,9 +1,10 @@
 /* Objects whose body takes long to read. A ConfigMap may have hundreds of thousands of keys; to
  * parse, check and write it takes a hundred milliseconds, in which the loop would serve no other
  * client. A thread of the pool does it in the arena of the request, which nobody else touches
- * meanwhile. The loop then asks the store and the engine whether the object may be made, as it
+ * meanwhile. The loop then asks the store and the engine whether the object may be written, as it
  * would have before: what one handler reads from the store and writes back stays one step. */
 #include "base/mem.h"
+#include "engine/meta.h"
 #include "engine/rest.h"
 #include "engine/watchers.h"
 
@@ -15,19 +16,76 @@ struct large {
     struct loop_work work;
     struct watcher_link link; /* so that the engine can be freed meanwhile */
     struct rest *rest;
-    bool is_abandoned; /* the engine is gone */
-    struct json *object;
+    bool is_abandoned;           /* the engine is gone */
+    struct store_object *stored; /* what is to be updated; NULL: it is to be created */
+    struct json *object, *old;
+    bool is_same; /* the update changes nothing */
     struct rest_encoded encoded;
     struct err err;
 };
+
+/* ---- On the pool ---- */
+
+static int shape_update(struct large *large)
+{
+    struct rest *rest = large->rest;
+    int r = rest_parse(rest->arena, large->stored, &large->old, &large->err);
+    if (r < 0)
+        return r;
+    if (rest->route.resource->definition)
+        rest_convert_out(rest, rest->arena, large->old);
+    r = rest_shape_update(rest, large->object, large->old, &large->err);
+    large->is_same = r == 0 && json_equal(large->object, large->old);
+    return r;
+}
 
 static void shape(struct loop_work *work)
 {
     struct large *large = CONTAINER_OF(work, struct large, work);
     struct rest *rest = large->rest;
-    if (rest_read_body(rest, &large->object, &large->err) == 0 &&
-        rest_shape_create(rest, large->object, &large->err) == 0 && !rest->dry_run)
+    if (rest_read_body(rest, &large->object, &large->err) < 0 ||
+        (large->stored ? shape_update(large)
+                       : rest_shape_create(rest, large->object, &large->err)) < 0)
+        return;
+    if (!rest->dry_run && !large->is_same)
         (void)rest_encode(rest, large->object, &large->encoded, &large->err);
+}
+
+/* ---- On the loop ---- */
+
+static void finish_create(struct large *large)
+{
+    struct rest *rest = large->rest;
+    if (rest_admit_create(rest, large->object, &large->err) < 0)
+        rest_respond_error(rest, &large->err);
+    else if (rest->dry_run)
+        rest_commit(rest, large->object, NULL, 0, 201);
+    else
+        rest_commit_encoded(rest, large->object, &large->encoded, 0, 201);
+}
+
+static struct store_object *get_pending(struct rest *rest)
+{
+    const char *key =
+        rest_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
+    return store_get_pending(engine_store(rest->engine), key);
+}
+
+static void finish_update(struct large *large)
+{
+    struct rest *rest = large->rest;
+    int64_t revision = large->stored->revision;
+    struct store_object *now = get_pending(rest);
+    bool is_other = !now || now->revision != revision;
+    store_object_unref(now);
+    if (is_other) /* also for a client that named no version: it may try again */
+        rest_conflict(rest, rest->route.name, &large->err);
+    if (is_other || rest_admit_update(rest, large->object, large->old, &large->err) < 0)
+        rest_respond_error(rest, &large->err);
+    else if (rest->dry_run || large->is_same || meta_is_finished(large->object))
+        rest_commit(rest, large->object, large->old, revision, 200);
+    else
+        rest_commit_encoded(rest, large->object, &large->encoded, revision, 200);
 }
 
 static void on_shaped(struct loop_work *work)
@@ -40,13 +98,14 @@ static void on_shaped(struct loop_work *work)
         engine_respond_error(rest->exchange, &large->err);
     } else {
         watcher_link_remove(&large->link);
-        if (large->err.code || rest_admit_create(rest, large->object, &large->err) < 0)
+        if (large->err.code)
             rest_respond_error(rest, &large->err);
-        else if (rest->dry_run)
-            rest_commit(rest, large->object, NULL, 0, 201);
+        else if (large->stored)
+            finish_update(large);
         else
-            rest_commit_encoded(rest, large->object, &large->encoded);
+            finish_create(large);
     }
+    store_object_unref(large->stored);
     buf_release(&large->encoded.data);
     free(large);
 }
@@ -58,16 +117,36 @@ static void abandon(struct watcher_link *link)
     large->is_abandoned = true;
 }
 
-bool rest_create_large(struct rest *rest)
+static bool is_large(const struct rest *rest)
 {
-    if (rest->exchange->request->body_size < LARGE_BODY || rest->route.resource->hooks.assign)
-        return false;
+    return rest->exchange->request->body_size >= LARGE_BODY && !rest->route.resource->hooks.assign;
+}
+
+static void start(struct rest *rest, struct store_object *stored)
+{
     struct large *large = mem_zalloc(sizeof(*large));
     large->work = (struct loop_work){.work = shape, .done = on_shaped};
     large->rest = rest;
+    large->stored = stored;
     rest->is_off_loop = true;
     buf_init(&large->encoded.data, 0);
     watcher_link_add(engine_watchers(rest->engine), &large->link, "", abandon);
     loop_work_start(engine_loop(rest->engine), &large->work);
+}
+
+bool rest_create_large(struct rest *rest)
+{
+    if (!is_large(rest))
+        return false;
+    start(rest, NULL);
     return true;
+}
+
+bool rest_update_large(struct rest *rest)
+{
+    struct store_object *stored =
+        is_large(rest) && rest->route.sub == SUB_NONE ? get_pending(rest) : NULL;
+    if (stored)
+        start(rest, stored);
+    return stored != NULL;
 }

@@ -132,18 +132,26 @@ static bool uses_reserve(struct rest *rest, const char *key, const struct json *
            str_eq(rest->route.resource->storage, "nodes") && tells_of_disk(rest, key, object);
 }
 
+/* Queue the bytes of an object that stored_encode() has made. */
+static int queue_bytes(struct rest *rest, const struct json *object, const char *data, size_t size,
+                       int64_t expected, store_done *done, void *context, struct err *err)
+{
+    struct store *store = engine_store(rest->engine);
+    const char *key = key_of(rest, object);
+    int r = (uses_reserve(rest, key, object) ? store_put_reserved : store_put)(
+        store, key, data, size, expected, done, context, err);
+    if (r == 0)
+        stored_trust(store, key);
+    return r;
+}
+
 int rest_queue_put(struct rest *rest, struct json *object, int64_t expected, store_done *done,
                    void *context, struct err *err)
 {
     _cleanup_buf_ struct buf data = {0};
-    const char *key = key_of(rest, object);
     int r = encode(rest, object, &data, err);
-    if (r == 0)
-        r = (uses_reserve(rest, key, object) ? store_put_reserved : store_put)(
-            engine_store(rest->engine), key, data.data, data.size, expected, done, context, err);
-    if (r == 0)
-        stored_trust(engine_store(rest->engine), key);
-    return r;
+    return r < 0 ? r
+                 : queue_bytes(rest, object, data.data, data.size, expected, done, context, err);
 }
 
 static void remove_leftovers(struct rest *rest, const struct registry_resource *resource,
@@ -234,7 +242,8 @@ void rest_commit_answer(struct rest *rest, struct json *object, int64_t expected
     }
 }
 
-void rest_commit_encoded(struct rest *rest, const struct json *object, struct rest_encoded *encoded)
+void rest_commit_encoded(struct rest *rest, const struct json *object, struct rest_encoded *encoded,
+                         int64_t expected, int success_status)
 {
     struct err err = ERR_INIT;
     const char *version = next_version(rest);
@@ -244,9 +253,9 @@ void rest_commit_encoded(struct rest *rest, const struct json *object, struct re
     char *data = encoded->data.data + shift;
     memmove(data, encoded->data.data, encoded->gap_at);
     memcpy(data + encoded->gap_at, version, size);
-    struct write *write = write_new(rest, 201, NULL);
-    if (store_put(engine_store(rest->engine), key_of(rest, object), data,
-                  encoded->data.size - shift, 0, write_done, write, &err) < 0) {
+    struct write *write = write_new(rest, success_status, NULL);
+    if (queue_bytes(rest, object, data, encoded->data.size - shift, expected, write_done, write,
+                    &err) < 0) {
         write_free(write);
         rest_respond_error(rest, &err);
     }
@@ -511,8 +520,8 @@ static void take_part(struct rest *rest, struct json *object, const struct json 
     *object = *whole;
 }
 
-int rest_prepare_update(struct rest *rest, struct json *object, const struct json *old,
-                        struct err *err)
+int rest_shape_update(struct rest *rest, struct json *object, const struct json *old,
+                      struct err *err)
 {
     const struct registry_resource *resource = rest->route.resource;
     int r = rest_decode(rest, object, old, err);
@@ -544,10 +553,26 @@ int rest_prepare_update(struct rest *rest, struct json *object, const struct jso
     validate(rest, object, old);
     if (rest->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
-    r = resource->hooks.admit ? resource->hooks.admit(rest, object, old, err) : 0;
+    return 0;
+}
+
+int rest_admit_update(struct rest *rest, struct json *object, const struct json *old,
+                      struct err *err)
+{
+    const struct registry_resource *resource = rest->route.resource;
+    if (rest->route.sub != SUB_NONE)
+        return 0;
+    int r = resource->hooks.admit ? resource->hooks.admit(rest, object, old, err) : 0;
     if (r == 0)
         r = stored_check(object, err);
     return r == 0 ? rest_charge_quotas(rest, object, old, err) : r;
+}
+
+int rest_prepare_update(struct rest *rest, struct json *object, const struct json *old,
+                        struct err *err)
+{
+    int r = rest_shape_update(rest, object, old, err);
+    return r == 0 ? rest_admit_update(rest, object, old, err) : r;
 }
 
 /* What is wrong with the request itself is told before the object is looked for, as upstream. */
@@ -569,6 +594,8 @@ void rest_update(struct rest *rest)
     struct err err = ERR_INIT;
     struct json *object, *old;
     int64_t revision;
+    if (rest_update_large(rest))
+        return;
     if (rest_read_body(rest, &object, &err) < 0 ||
         load_for_update(rest, object, &old, &revision, &err) < 0 ||
         rest_prepare_update(rest, object, old, &err) < 0) {

@@ -360,6 +360,34 @@ static void test_large(void **state)
     assert_int_equal(api_get(api, MAPS "/c").status, 404);
 }
 
+static void test_large_update(void **state)
+{
+    struct api *api = *state;
+    assert_int_equal(api_put(api, MAPS "/a", large_map(api, "\"name\":\"a\"", "z")).status, 404);
+    struct answer made = api_post(api, MAPS, large_map(api, "\"name\":\"a\"", "y"));
+    struct answer put = api_put(api, MAPS "/a", large_map(api, "\"name\":\"a\"", "z"));
+    assert_int_equal(put.status, 200);
+    assert_null(json_at(put.json, "data", "y", NULL));
+    assert_string_equal(answer_at(api, &put, "data.z"), "z");
+    assert_string_equal(answer_at(api, &put, "metadata.uid"),
+                        answer_at(api, &made, "metadata.uid"));
+    assert_string_equal(api_get(api, MAPS "/a").body, put.body);
+    /* What changes nothing is not written. */
+    struct answer same = api_put(api, MAPS "/a", large_map(api, "\"name\":\"a\"", "z"));
+    assert_int_equal(same.status, 200);
+    assert_string_equal(answer_at(api, &same, "metadata.resourceVersion"),
+                        answer_at(api, &put, "metadata.resourceVersion"));
+    const char *old = arena_printf(api->arena, "\"name\":\"a\",\"resourceVersion\":\"%s\"",
+                                   answer_at(api, &made, "metadata.resourceVersion"));
+    assert_int_equal(api_put(api, MAPS "/a", large_map(api, old, "x")).status, 409);
+    assert_int_equal(api_put(api, MAPS "/a", large_map(api, "\"name\":\"b\"", "x")).status, 400);
+    assert_int_equal(api_put(api, MAPS "/a", large_map(api, "\"name\":\"a\"", "no key")).status,
+                     422);
+    assert_int_equal(
+        api_put(api, MAPS "/a?dryRun=All", large_map(api, "\"name\":\"a\"", "x")).status, 200);
+    assert_string_equal(api_get(api, MAPS "/a").body, put.body);
+}
+
 static void test_large_refused(void **state)
 {
     struct api *api = *state;
@@ -413,6 +441,21 @@ static void test_large_twice_at_once(void **state)
         http_start(api->transport, &request, 0, &listener, &counted[i]);
     api_run(api, 1000);
     assert_int_equal(counted[0].status + counted[1].status, 201 + 409);
+    /* Of two updates at once one is refused: the other was written in between. */
+    request.method = "PUT";
+    request.path = MAPS "/a";
+    const char *bodies[2] = {large_map(api, "\"name\":\"a\"", "p"),
+                             large_map(api, "\"name\":\"a\"", "q")};
+    for (size_t i = 0; i < 2; i++) {
+        counted[i].status = 0;
+        request.body = bodies[i];
+        request.body_size = strlen(bodies[i]);
+        http_start(api->transport, &request, 0, &listener, &counted[i]);
+    }
+    api_run(api, 1000);
+    assert_int_equal(counted[0].status + counted[1].status, 200 + 409);
+    request.method = "POST";
+    request.path = MAPS;
     /* A client that leaves meanwhile does not take the write with it. */
     const char *other = large_map(api, "\"name\":\"b\"", "z");
     request.body = other;
@@ -429,21 +472,14 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_create_and_get),
-        API_TEST(test_not_found),
-        API_TEST(test_exists),
-        API_TEST(test_names),
-        API_TEST(test_generate_name),
-        API_TEST(test_namespaces),
-        API_TEST(test_bodies),
-        API_TEST(test_yaml_bodies),
-        API_TEST(test_long_lists),
-        API_TEST(test_dry_run),
-        API_TEST(test_table),
-        API_TEST(test_client_leaves),
-        API_TEST(test_large),
-        API_TEST(test_large_refused),
-        API_TEST(test_large_twice_at_once),
+        API_TEST(test_create_and_get), API_TEST(test_not_found),
+        API_TEST(test_exists),         API_TEST(test_names),
+        API_TEST(test_generate_name),  API_TEST(test_namespaces),
+        API_TEST(test_bodies),         API_TEST(test_yaml_bodies),
+        API_TEST(test_long_lists),     API_TEST(test_dry_run),
+        API_TEST(test_table),          API_TEST(test_client_leaves),
+        API_TEST(test_large),          API_TEST(test_large_update),
+        API_TEST(test_large_refused),  API_TEST(test_large_twice_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
