@@ -29,7 +29,7 @@ struct large {
 static int shape_update(struct large *large)
 {
     struct rest *rest = large->rest;
-    int r = rest_parse(rest->arena, large->stored, &large->old, &large->err);
+    int r = stored_parse(rest->arena, large->stored, &large->old, &large->err);
     if (r < 0)
         return r;
     if (rest->route.resource->definition)
@@ -146,7 +146,12 @@ bool rest_update_large(struct rest *rest)
 {
     struct store_object *stored =
         is_large(rest) && rest->route.sub == SUB_NONE ? get_pending(rest) : NULL;
-    if (stored)
+    if (!stored)
+        return false;
+    bool readable = stored_is_readable(stored);
+    if (readable)
         start(rest, stored);
-    return stored != NULL;
+    else
+        store_object_unref(stored);
+    return readable;
 }

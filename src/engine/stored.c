@@ -155,12 +155,18 @@ static int refuse(struct store_object *stored, const struct err *cause, struct e
                    size, key, place_of(stored->key), cause->message);
 }
 
+int stored_parse(struct arena *arena, const struct store_object *stored, struct json **ret,
+                 struct err *err)
+{
+    return parse(arena, store_object_data(stored, arena), stored->size, ret, err);
+}
+
 int stored_read(struct arena *arena, struct store_object *stored, struct json **ret,
                 struct err *err)
 {
     struct err cause = ERR_INIT;
     struct json *tree = NULL;
-    int r = parse(arena, store_object_data(stored, arena), stored->size, &tree, &cause);
+    int r = stored_parse(arena, stored, &tree, &cause);
     if (r == 0 && stored->verdict != READABLE)
         r = check(stored, tree, &cause);
     if (r < 0)

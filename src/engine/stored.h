@@ -7,7 +7,8 @@
  * store may still be unreadable. Such an object costs only itself: a list and a watch leave it out,
  * a GET names it, a DELETE removes it.
  *
- * Everything here runs on the loop thread. */
+ * stored_encode(), stored_check() and stored_parse() may run on any thread, the rest must run on
+ * the loop thread. */
 #ifndef TRAINYARD_ENGINE_STORED_H
 #define TRAINYARD_ENGINE_STORED_H
 
@@ -43,6 +44,10 @@ int stored_check(const struct json *object, struct err *err);
  * first failure per version is logged. `err` may be NULL. */
 int stored_read(struct arena *arena, struct store_object *stored, struct json **ret,
                 struct err *err);
+
+/* The tree of an object that stored_is_readable(). */
+int stored_parse(struct arena *arena, const struct store_object *stored, struct json **ret,
+                 struct err *err);
 
 /* Whether stored_read() succeeds; parses each version once. */
 bool stored_is_readable(struct store_object *stored);
