@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { PARALLEL = 8, RECHECK_MS = 200 };
+enum { PARALLEL = 8, RECHECK_MS = 200, PAGE_LIMIT = 100 };
 
 struct namespaces {
     struct hub *hub;
@@ -133,6 +133,8 @@ static void listing_release(struct hub_task *task)
     free(listing);
 }
 
+static void list_page(struct listing *listing, const char *continue_);
+
 static void listed(void *context, struct json *list, const struct err *err)
 {
     struct listing *listing = context;
@@ -148,8 +150,22 @@ static void listed(void *context, struct json *list, const struct err *err)
         kube_delete(hub_client(sweep->namespaces->hub), &listing->resource->id, sweep->name,
                     kube_meta_name(item), &options, deleted, sweep);
     }
+    const char *more = json_get_string(json_get(list, "metadata"), "continue", "");
+    if (*more) {
+        list_page(listing, more);
+        return;
+    }
     hub_task_end(&listing->task);
     settle(sweep);
+}
+
+/* A namespace may have thousands of objects: no turn of the loop is to delete them all. */
+static void list_page(struct listing *listing, const char *continue_)
+{
+    const struct kube_list_page page = {.limit = PAGE_LIMIT, .continue_ = continue_};
+    const struct sweep *sweep = listing->sweep;
+    kube_list_paged(hub_client(sweep->namespaces->hub), &listing->resource->id, sweep->name, &page,
+                    listed, listing);
 }
 
 static void clear_out(struct sweep *sweep)
@@ -166,7 +182,7 @@ static void clear_out(struct sweep *sweep)
         listing->sweep = sweep;
         listing->resource = registry_ref(resource);
         sweep->waiting++;
-        kube_list(hub_client(hub), &resource->id, sweep->name, NULL, NULL, listed, listing);
+        list_page(listing, NULL);
     }
     settle(sweep);
 }

@@ -310,6 +310,13 @@ void kube_list(struct kube_client *client, const struct kube_resource *resource,
                    context);
 }
 
+void kube_list_paged(struct kube_client *client, const struct kube_resource *resource,
+                     const char *namespace_, const struct kube_list_page *page, kube_done *done,
+                     void *context)
+{
+    kube_call_list(client, resource, namespace_, NULL, NULL, page, done, context);
+}
+
 /* A request that carries an object and names who writes it. */
 static void send_write(struct kube_client *client, struct request request, kube_done *done,
                        void *context)

@@ -31,6 +31,15 @@ void kube_get(struct kube_client *client, const struct kube_resource *resource,
 void kube_list(struct kube_client *client, const struct kube_resource *resource,
                const char *namespace_, const char *label_selector, const char *field_selector,
                kube_done *done, void *context);
+/* The same, a page at a time: metadata.continue of the answer names the next page, if there is one.
+ */
+struct kube_list_page {
+    int limit;             /* at most so many objects */
+    const char *continue_; /* where the page before ended; NULL: the first */
+};
+void kube_list_paged(struct kube_client *client, const struct kube_resource *resource,
+                     const char *namespace_, const struct kube_list_page *page, kube_done *done,
+                     void *context);
 void kube_create(struct kube_client *client, const struct kube_resource *resource,
                  const char *namespace_, const struct json *object, kube_done *done, void *context);
 /* The same for whom its metadata are enough: a server that can leaves out the rest of its answer.

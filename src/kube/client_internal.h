@@ -28,12 +28,6 @@ struct kube_client {
     uint64_t event_place; /* … and how many in that millisecond before it */
 };
 
-/* A piece of a long list. */
-struct kube_list_page {
-    int limit;             /* at most so many objects */
-    const char *continue_; /* where the page before ended; NULL: the first */
-};
-
 /* kube_list() that can be taken back, and page by page (`page` NULL: all at once): after
  * kube_call_cancel() no `done` comes. */
 struct kube_call *kube_call_list(struct kube_client *client, const struct kube_resource *resource,

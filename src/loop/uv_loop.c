@@ -17,7 +17,7 @@
 enum {
     /* Deferred tasks of one turn, and timers of one turn: what is left waits for the next turn, so
      * that I/O is never more than this and one callback late. */
-    BUDGET_NS = 5 * 1000 * 1000,
+    BUDGET_NS = 3 * 1000 * 1000,
     LONG_TURN_NS = 20 * 1000 * 1000, /* CPU time from which on a turn is logged at debug level */
 };
 

@@ -45,7 +45,7 @@ struct local_call {
 
 /* Bytes given to a listener in one turn: a watch that has fallen behind must not hold up the loop
  * while its events are decoded. */
-enum { PIECE_MAX = 32 * 1024 };
+enum { PIECE_MAX = 8 * 1024 };
 
 struct local {
     struct http_transport transport;
