@@ -2,7 +2,6 @@
 #include "engine/rule.h"
 
 #include "base/str.h"
-#include "engine/kinds.h"
 #include "engine/meta.h"
 
 #include <inttypes.h>
@@ -207,21 +206,4 @@ void rule_selector(struct field_errors *errors, const struct json *selector, con
     JSON_EACH (expression, json_get(selector, "matchExpressions"))
         check_expression(errors, expression,
                          field_path(errors, "%s.matchExpressions[%zu]", field, position++));
-}
-
-void rule_template(struct field_errors *errors, const struct json *template_, const char *field)
-{
-    const struct json *meta = json_get(template_, "metadata");
-    struct field_errors inner;
-    meta_validate_labels(errors, json_get(meta, "labels"), field_path(errors, "%s.labels", field));
-    meta_validate_annotations(errors, json_get(meta, "annotations"),
-                              field_path(errors, "%s.annotations", field));
-    field_errors_init(&inner, errors->arena);
-    kind_pod_validate(&inner, template_, NULL);
-    field_errors_take(errors, &inner, field_path(errors, "%s.", field));
-    /* Of a pod itself these must be there, which admission looks up. */
-    rule_name(errors, json_get(template_, "spec"), "serviceAccountName", NAME_SUBDOMAIN, false,
-              field_path(errors, "%s.spec", field));
-    rule_name(errors, json_get(template_, "spec"), "priorityClassName", NAME_SUBDOMAIN, false,
-              field_path(errors, "%s.spec", field));
 }

@@ -58,7 +58,12 @@ void rule_file_path(struct field_errors *errors, const char *path, const char *f
 
 /* A LabelSelector {matchLabels, matchExpressions}. */
 void rule_selector(struct field_errors *errors, const struct json *selector, const char *field);
-/* A PodTemplateSpec: labels, annotations and all of its pod. */
+/* rule_template.c. A PodTemplateSpec: labels, annotations and all of its pod. */
 void rule_template(struct field_errors *errors, const struct json *template_, const char *field);
+/* The same of a kind whose objects stay as they were written: types are right, defaults are
+ * missing. The restart policy of the template is not looked at, since the kind's controller sets
+ * it. */
+void rule_template_written(struct field_errors *errors, const struct json *template_,
+                           const char *field);
 
 #endif

@@ -10,3 +10,8 @@ const struct schema_field *schema_field(const struct schema_object *object, cons
             return field;
     return NULL;
 }
+
+bool schema_has_rules(const struct schema_object *object)
+{
+    return !object->name || str_has_prefix(object->name, "org.kubeflow.");
+}

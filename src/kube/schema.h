@@ -87,4 +87,8 @@ struct schema_field {
 /* NULL for a name the type has not. */
 const struct schema_field *schema_field(const struct schema_object *object, const char *name);
 
+/* Whether the rules of its fields belong into the schema of a custom resource. Kubernetes' own
+ * types have no rules there: the pod is judged as a whole, after a controller has completed it. */
+bool schema_has_rules(const struct schema_object *object);
+
 #endif

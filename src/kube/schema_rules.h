@@ -7,6 +7,11 @@
 
 struct schema;
 
+/* The texts that are quantities, as the definitions of Kubernetes' projects have it. */
+#define SCHEMA_QUANTITY_PATTERN                                                                    \
+    "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?"            \
+    "(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$"
+
 /* At least, at most; of numbers, lengths and counts. */
 struct schema_bound {
     bool given, exclusive;

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/pattern.h"
+#include "kube/quantity.h"
 #include "kube/schema_format.h"
 #include "kube/schema_path.h"
 #include "kube/schema_rules.h"
@@ -17,10 +18,12 @@ struct check {
     const struct schema_path *path;
     const struct schema *schema;
     const struct json *value;
+    const struct json *old; /* at the same place; NULL: nothing was there */
 };
 
 static void check_value(struct field_errors *errors, const struct schema *schema,
-                        const struct schema_path *path, const struct json *value);
+                        const struct schema_path *path, const struct json *value,
+                        const struct json *old);
 
 static const char *path_of(const struct check *check)
 {
@@ -82,7 +85,6 @@ static const char *wanted_name(enum schema_type type)
 {
     switch (type) {
     case SCHEMA_ANY:
-    case SCHEMA_QUANTITY:
         return NULL;
     case SCHEMA_STRING:
     case SCHEMA_BYTES:
@@ -97,6 +99,7 @@ static const char *wanted_name(enum schema_type type)
     case SCHEMA_NUMBER:
         return "number";
     case SCHEMA_INT_OR_STRING:
+    case SCHEMA_QUANTITY:
         return "integer,string";
     case SCHEMA_OBJECT:
     case SCHEMA_MAP:
@@ -114,16 +117,48 @@ static bool has_type(enum schema_type type, const char *is)
         return true;
     if (type == SCHEMA_NUMBER)
         return str_eq(is, "integer");
-    return type == SCHEMA_INT_OR_STRING && (str_eq(is, "integer") || str_eq(is, "string"));
+    if (type == SCHEMA_QUANTITY && str_eq(is, "number"))
+        return true; /* 0.5, which Kubernetes reads in pods */
+    return (type == SCHEMA_INT_OR_STRING || type == SCHEMA_QUANTITY) &&
+           (str_eq(is, "integer") || str_eq(is, "string"));
+}
+
+/* Types that not every text or number is a value of. Definitions say so with rules instead. */
+static bool has_form(enum schema_type type, const struct json *value)
+{
+    struct kube_quantity quantity;
+    switch (type) {
+    case SCHEMA_QUANTITY:
+        return kube_quantity_from_json(value, &quantity, NULL) == 0;
+    case SCHEMA_INT32:
+        return value->type != JSON_INT ||
+               (value->integer >= INT32_MIN && value->integer <= INT32_MAX);
+    case SCHEMA_TIME:
+    case SCHEMA_MICRO_TIME:
+        return schema_format_matches("date-time", value->text);
+    default:
+        return true;
+    }
+}
+
+static void complain_of_form(const struct check *check)
+{
+    const char *value = json_to_string(check->errors->arena, check->value);
+    if (check->schema->type == SCHEMA_QUANTITY)
+        complain(check, check->value, "should match '%s'", SCHEMA_QUANTITY_PATTERN);
+    else
+        complain(check, check->value, "must be of type %s: %s",
+                 check->schema->type == SCHEMA_INT32 ? "int32" : "date-time", value);
 }
 
 static void check_type(const struct check *check)
 {
     const char *is = schema_type_name(check->value);
-    if (has_type(check->schema->type, is))
-        return;
-    complain(check, json_string(check->errors->arena, is), "must be of type %s: \"%s\"",
-             wanted_name(check->schema->type), is);
+    if (!has_type(check->schema->type, is))
+        complain(check, json_string(check->errors->arena, is), "must be of type %s: \"%s\"",
+                 wanted_name(check->schema->type), is);
+    else if (!has_form(check->schema->type, check->value))
+        complain_of_form(check);
 }
 
 /* ---- Combinations ---------------------------------------------------------------------------- */
@@ -132,7 +167,7 @@ static void check_type(const struct check *check)
 static bool try(const struct check *check, const struct schema *schema, struct field_errors *ret)
 {
     field_errors_init(ret, check->errors->arena);
-    check_value(ret, schema, check->path, check->value);
+    check_value(ret, schema, check->path, check->value, check->old);
     return ret->count == 0;
 }
 
@@ -298,10 +333,12 @@ static void check_list(const struct check *check, const struct schema_rules *rul
     if (rules && rules->unique_items && has_duplicates(check->value))
         complain(check, json_string(check->errors->arena, ""), "shouldn't contain duplicates");
     size_t position = 0;
+    const struct json *old = check->old ? json_first(check->old) : NULL;
     JSON_EACH (element, check->value) {
         const struct schema_path path = {.parent = check->path, .position = position};
         if (check->schema->items)
-            check_value(check->errors, check->schema->items, &path, element);
+            check_value(check->errors, check->schema->items, &path, element, old);
+        old = old ? old->next : NULL;
         position++;
     }
 }
@@ -369,14 +406,18 @@ static void check_fields(const struct check *check)
     const struct schema_object *object = check->schema->object;
     for (const struct schema_field *field = object->fields; field->name; field++) {
         const struct schema_path path = {.parent = check->path, .name = field->name};
-        if (field->required && !json_get(check->value, field->name))
+        bool was_missing = check->old && !json_get(check->old, field->name);
+        if (field->required && !was_missing && !json_get(check->value, field->name))
             field_required(check->errors, schema_path_text(check->errors->arena, &path), NULL);
     }
     for (const struct schema_field *field = object->fields; field->name; field++) {
         const struct schema_path path = {.parent = check->path, .name = field->name};
         const struct json *member = json_get(check->value, field->name);
+        struct schema value = field->value;
+        if (!schema_has_rules(object))
+            value.rules = NULL;
         if (member)
-            check_value(check->errors, &field->value, &path, member);
+            check_value(check->errors, &value, &path, member, json_get(check->old, field->name));
     }
 }
 
@@ -392,18 +433,22 @@ static void check_members(const struct check *check, const struct schema_rules *
         return;
     JSON_EACH (member, check->value) {
         const struct schema_path path = {.parent = check->path, .name = member->name};
-        check_value(check->errors, check->schema->items, &path, member);
+        check_value(check->errors, check->schema->items, &path, member,
+                    json_get(check->old, member->name));
     }
 }
 
 /* ---- One value ------------------------------------------------------------------------------- */
 
 static void check_value(struct field_errors *errors, const struct schema *schema,
-                        const struct schema_path *path, const struct json *value)
+                        const struct schema_path *path, const struct json *value,
+                        const struct json *old)
 {
-    const struct check check = {errors, path, schema, value};
+    const struct check check = {errors, path, schema, value,
+                                old && old->type == value->type ? old : NULL};
     const struct schema_rules *rules = schema->rules;
-    if (errors->count == FIELD_ERRORS_MAX || (value->type == JSON_NULL && schema->nullable))
+    if (errors->count == FIELD_ERRORS_MAX || (value->type == JSON_NULL && schema->nullable) ||
+        (old && json_equal(value, old)))
         return;
     check_type(&check);
     if (rules) {
@@ -424,6 +469,12 @@ static void check_value(struct field_errors *errors, const struct schema *schema
 void schema_validate_value(struct field_errors *errors, const struct schema *schema,
                            const char *path, const struct json *value)
 {
+    schema_validate_change(errors, schema, path, value, NULL);
+}
+
+void schema_validate_change(struct field_errors *errors, const struct schema *schema,
+                            const char *path, const struct json *value, const struct json *old)
+{
     const struct schema_path root = {.name = path};
-    check_value(errors, schema, &root, value);
+    check_value(errors, schema, &root, value, old);
 }

@@ -14,6 +14,10 @@ const char *schema_type_name(const struct json *value);
  * whatever has them, as the parts of allOf and its kin do. */
 void schema_validate_value(struct field_errors *errors, const struct schema *schema,
                            const char *path, const struct json *value);
+/* The same of an update. What `old` has at the same place stays as it is, right or wrong, so that
+ * the rest of an object that is older than a rule can be changed. `old` may be NULL. */
+void schema_validate_change(struct field_errors *errors, const struct schema *schema,
+                            const char *path, const struct json *value, const struct json *old);
 
 /* Only whether each text is one of the words its field allows, of a type built in. */
 void schema_validate_words(struct field_errors *errors, const struct schema_object *type,

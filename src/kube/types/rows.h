@@ -121,6 +121,15 @@
             __VA_ARGS__, NULL                                                                      \
         }                                                                                          \
     }
+#define RULES(...)                                                                                 \
+    .value.rules = &(const struct schema_rules)                                                    \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#define AT_LEAST(min_) RULES(.minimum = {.given = true, .value = (min_)})
+#define WITHIN(min_, max_)                                                                         \
+    RULES(.minimum = {.given = true, .value = (min_)}, .maximum = {.given = true, .value = (max_)})
+#define NOT_EMPTY               RULES(.members_min = {.given = true, .value = 1})
 #define INSIDE(outer_, number_) SCHEMA_INSIDE(outer_, number_)
 
 #endif

@@ -6,33 +6,43 @@
 
 #define KUBEFLOW "org.kubeflow.v1."
 #define KUBEFLOW_V1BETA1 "org.kubeflow.v1beta1."
+/* The operator's limit on the replicas of a job. */
+#define REPLICAS_MAX 10000
+/* As milliseconds it fits into 64 bits, with room for a sum. */
+#define SECONDS_MAX (INT64_MAX / 1000 / 2)
 #define NO_QUEUES "there are no queues: a group starts when there is room for it"
 #define NO_PRIORITIES "there are no priorities: a group starts when there is room for it"
 
 LOCAL_TYPE(SCHEDULING_POLICY, KUBEFLOW "SchedulingPolicy",
         "how the pods of a job are scheduled together",
-    INT32(0, "minAvailable", "how many pods must find room at the same time", IF_SET),
+    INT32(0, "minAvailable", "how many pods must find room at the same time", IF_SET, AT_LEAST(0)),
     TEXT(0, "queue", "the queue that the job waits in", UNSUPPORTED(NO_QUEUES)),
     MAP_OF(0, "minResources", TYPE_QUANTITY, "what the pods need together"),
     TEXT(0, "priorityClass", "how important the job is", UNSUPPORTED(NO_PRIORITIES)),
-    INT32(0, "scheduleTimeoutSeconds", "how long its pods may wait for room", IF_SET));
+    INT32(0, "scheduleTimeoutSeconds", "how long its pods may wait for room", IF_SET,
+        AT_LEAST(0)));
 
 /* v1beta1 has these in the spec itself. */
 #define ENDING_ROWS \
     TEXT(0, "cleanPodPolicy", "which pods are deleted when the job has ended", \
         WORDS("None", "Running", "All")), \
-    INT32(0, "ttlSecondsAfterFinished", "how long after its end the job is deleted", IF_SET), \
-    INT64(0, "activeDeadlineSeconds", "how long the job may run before it fails", IF_SET), \
-    INT32(0, "backoffLimit", "how many restarts there may be before the job fails", IF_SET)
+    INT32(0, "ttlSecondsAfterFinished", "how long after its end the job is deleted", IF_SET, \
+        AT_LEAST(0)), \
+    INT64(0, "activeDeadlineSeconds", "how long the job may run before it fails", IF_SET, \
+        WITHIN(0, SECONDS_MAX)), \
+    INT32(0, "backoffLimit", "how many restarts there may be before the job fails", IF_SET, \
+        AT_LEAST(0))
 
 LOCAL_TYPE(RUN_POLICY, KUBEFLOW "RunPolicy", "how a job runs and ends",
     ENDING_ROWS,
-    BOOL(0, "suspend", "true: its pods are ended, and started again when it is false", IF_SET),
-    TEXT(0, "managedBy", "the controller that runs the job, if it is another one", IF_SET),
+    BOOL(0, "suspend", "true: its pods are ended, and started again when it is false", IF_SET,
+        FALLBACK("false")),
+    TEXT(0, "managedBy", "the controller that runs the job, if it is another one", IF_SET,
+        WORDS("kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue")),
     OBJECT(0, "schedulingPolicy", SCHEDULING_POLICY, "how its pods are scheduled together"));
 
 LOCAL_TYPE(REPLICA_SPEC, KUBEFLOW "ReplicaSpec", "the pods of one role",
-    INT32(0, "replicas", "how many there are", IF_SET),
+    INT32(0, "replicas", "how many there are", IF_SET, WITHIN(0, REPLICAS_MAX)),
     TEXT(0, "restartPolicy", "when a pod that ended is started again; ExitCode: by its exit code",
         WORDS("", "Always", "OnFailure", "Never", "ExitCode")),
     STRUCT(0, "template", TYPE_POD_TEMPLATE_SPEC,
@@ -67,7 +77,7 @@ LOCAL_TYPE(JOB_STATUS, KUBEFLOW "JobStatus", "how far a job is",
         "AllWorkers: every worker must succeed; otherwise the chief, or worker 0", \
         WORDS("", "AllWorkers")), \
     MAP(0, "tfReplicaSpecs", REPLICA_SPEC, "the pods of each role: Chief, Worker, PS, Evaluator", \
-        REQUIRED), \
+        REQUIRED, NOT_EMPTY), \
     BOOL(0, "enableDynamicWorker", "true: workers may come and go while the job runs")
 
 LOCAL_TYPE(TFJOB_SPEC, KUBEFLOW "TFJobSpec", "what a TensorFlow job is to do",
@@ -95,23 +105,25 @@ LOCAL_TYPE(RDZV_CONF, KUBEFLOW "RDZVConf", "a setting of the rendezvous",
 
 LOCAL_TYPE(ELASTIC_POLICY, KUBEFLOW "ElasticPolicy",
         "how many workers a job may have while it runs",
-    INT32(0, "minReplicas", "with how many it can work at least", IF_SET),
-    INT32(0, "maxReplicas", "how many it may have at most", IF_SET),
+    INT32(0, "minReplicas", "with how many it can work at least", IF_SET, WITHIN(1, REPLICAS_MAX)),
+    INT32(0, "maxReplicas", "how many it may have at most", IF_SET, WITHIN(1, REPLICAS_MAX)),
     TEXT(0, "rdzvBackend", "how workers find each other, such as c10d", IF_SET),
-    INT32(0, "rdzvPort", "the port they find each other at", IF_SET),
+    INT32(0, "rdzvPort", "the port they find each other at", IF_SET, WITHIN(1, 65535)),
     TEXT(0, "rdzvHost", "the host they find each other at", IF_SET),
     TEXT(0, "rdzvId", "a name of the rendezvous that no other job has", IF_SET),
     LIST(0, "rdzvConf", RDZV_CONF, "further settings of the rendezvous"),
     BOOL(0, "standalone", "true: the rendezvous is of one pod alone", IF_SET),
-    INT32(0, "nProcPerNode", "how many processes are started in each pod", IF_SET),
-    INT32(0, "maxRestarts", "how often the group of workers may be restarted", IF_SET),
+    INT32(0, "nProcPerNode", "how many processes are started in each pod", IF_SET, AT_LEAST(1)),
+    INT32(0, "maxRestarts", "how often the group of workers may be restarted", IF_SET,
+        AT_LEAST(0)),
     LIST_OF(0, "metrics", TYPE_ANYTHING, "the load by which workers are added or taken away",
         UNSUPPORTED("nothing scales by load: change the replicas, or use 'kubectl scale'")));
 
 LOCAL_TYPE(PYTORCHJOB_SPEC, KUBEFLOW "PyTorchJobSpec", "what a PyTorch job is to do",
     OBJECT(0, "runPolicy", RUN_POLICY, "how it runs and ends"),
     OBJECT(0, "elasticPolicy", ELASTIC_POLICY, "how many workers it may have while it runs"),
-    MAP(0, "pytorchReplicaSpecs", REPLICA_SPEC, "the pods of each role: Master, Worker", REQUIRED),
+    MAP(0, "pytorchReplicaSpecs", REPLICA_SPEC, "the pods of each role: Master, Worker", REQUIRED,
+        NOT_EMPTY),
     TEXT(0, "nprocPerNode", "how many processes are started in each pod, or auto, cpu, gpu",
         IF_SET));
 

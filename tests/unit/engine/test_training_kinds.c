@@ -39,8 +39,8 @@ static void test_refusals(void **state)
          "PyTorchJob.kubeflow.org \"x\" is invalid: spec.pytorchReplicaSpecs: Required value"},
         {TORCH, "{'pytorchReplicaSpecs': {'Worker': {'replicas': '2'}}}",
          "PyTorchJob.kubeflow.org \"x\" is invalid: spec.pytorchReplicaSpecs.Worker.replicas: "
-         "Invalid value: \"2\": spec.pytorchReplicaSpecs.Worker.replicas in body must be of type "
-         "integer"},
+         "Invalid value: \"string\": spec.pytorchReplicaSpecs.Worker.replicas in body must be of "
+         "type integer: \"string\""},
         {TORCH, "{'pytorchReplicaSpecs': {'Worker': {'replicas': -1}}}",
          "PyTorchJob.kubeflow.org \"x\" is invalid: spec.pytorchReplicaSpecs.Worker.replicas: "
          "Invalid value: -1: spec.pytorchReplicaSpecs.Worker.replicas in body should be greater "
@@ -51,50 +51,57 @@ static void test_refusals(void **state)
         {TFJOBS, "{'tfReplicaSpecs': {'Worker': {'replicas': 10000}, 'Chief': {}}}",
          "TFJob.kubeflow.org \"x\" is invalid: spec.tfReplicaSpecs: Invalid value: 10001: "
          "spec.tfReplicaSpecs in body should have at most 10000 replicas in all"},
-        {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'minReplicas': 0}}",
+        {TORCH, "{'pytorchReplicaSpecs': {'Worker': {}}, 'elasticPolicy': {'minReplicas': 0}}",
          "PyTorchJob.kubeflow.org \"x\" is invalid: spec.elasticPolicy.minReplicas: Invalid value: "
          "0: spec.elasticPolicy.minReplicas in body should be greater than or equal to 1"},
-        {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'maxReplicas': 10001}}",
+        {TORCH, "{'pytorchReplicaSpecs': {'Worker': {}}, 'elasticPolicy': {'maxReplicas': 10001}}",
          "PyTorchJob.kubeflow.org \"x\" is invalid: spec.elasticPolicy.maxReplicas: Invalid value: "
          "10001: spec.elasticPolicy.maxReplicas in body should be less than or equal to 10000"},
-        {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'rdzvPort': 65536}}",
+        {TORCH, "{'pytorchReplicaSpecs': {'Worker': {}}, 'elasticPolicy': {'rdzvPort': 65536}}",
          "PyTorchJob.kubeflow.org \"x\" is invalid: spec.elasticPolicy.rdzvPort: Invalid value: "
          "65536: spec.elasticPolicy.rdzvPort in body should be less than or equal to 65535"},
-        {TFJOBS, "{'tfReplicaSpecs': {}, 'runPolicy': {'backoffLimit': -1}}",
+        {TFJOBS, "{'tfReplicaSpecs': {'PS': {}}, 'runPolicy': {'backoffLimit': -1}}",
          "TFJob.kubeflow.org \"x\" is invalid: spec.runPolicy.backoffLimit: Invalid value: -1: "
          "spec.runPolicy.backoffLimit in body should be greater than or equal to 0"},
-        {TFJOBS, "{'tfReplicaSpecs': {}, 'runPolicy': {'schedulingPolicy': {'minAvailable': -1}}}",
+        {TFJOBS,
+         "{'tfReplicaSpecs': {'PS': {}}, 'runPolicy': {'schedulingPolicy': {'minAvailable': -1}}}",
          "TFJob.kubeflow.org \"x\" is invalid: spec.runPolicy.schedulingPolicy.minAvailable: "
          "Invalid value: -1: spec.runPolicy.schedulingPolicy.minAvailable in body should be "
          "greater than or equal to 0"},
         {TORCH, "{'pytorchReplicaSpecs': {'Worker': {'template': 1}}}",
          "PyTorchJob.kubeflow.org \"x\" is invalid: spec.pytorchReplicaSpecs.Worker.template: "
-         "Invalid value: 1: spec.pytorchReplicaSpecs.Worker.template in body must be of type "
-         "object"},
-        {TORCH, "{'pytorchReplicaSpecs': {}, 'nprocPerNode': 2}",
-         "PyTorchJob.kubeflow.org \"x\" is invalid: spec.nprocPerNode: Invalid value: 2: "
-         "spec.nprocPerNode in body must be of type string; quote it"},
-        {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'minReplicas': 'one'}}",
+         "Invalid value: \"integer\": spec.pytorchReplicaSpecs.Worker.template in body must be of "
+         "type object: \"integer\""},
+        {TORCH, "{'pytorchReplicaSpecs': {'Worker': {}}, 'nprocPerNode': 2}",
+         "PyTorchJob.kubeflow.org \"x\" is invalid: spec.nprocPerNode: Invalid value: "
+         "\"integer\": spec.nprocPerNode in body must be of type string: \"integer\""},
+        {TORCH, "{'pytorchReplicaSpecs': {'Worker': {}}, 'elasticPolicy': {'minReplicas': 'one'}}",
          "PyTorchJob.kubeflow.org \"x\" is invalid: spec.elasticPolicy.minReplicas: Invalid value: "
-         "\"one\": spec.elasticPolicy.minReplicas in body must be of type integer"},
-        {TORCH, "{'pytorchReplicaSpecs': {}, 'runPolicy': {'managedBy': 'me'}}",
+         "\"string\": spec.elasticPolicy.minReplicas in body must be of type integer: "
+         "\"string\""},
+        {TORCH, "{'pytorchReplicaSpecs': {'Worker': {}}, 'runPolicy': {'managedBy': 'me'}}",
          "PyTorchJob.kubeflow.org \"x\" is invalid: spec.runPolicy.managedBy: Unsupported value: "
          "\"me\": supported values: \"kubeflow.org/training-operator\", "
          "\"kueue.x-k8s.io/multikueue\""},
-        {TFJOBS, "{'tfReplicaSpecs': {}, 'runPolicy': {'cleanPodPolicy': 'all'}}",
+        {TFJOBS, "{'tfReplicaSpecs': {'PS': {}}, 'runPolicy': {'cleanPodPolicy': 'all'}}",
          "TFJob.kubeflow.org \"x\" is invalid: spec.runPolicy.cleanPodPolicy: Unsupported value: "
          "\"all\": supported values: \"None\", \"Running\", \"All\""},
         {TFJOBS, "{'tfReplicaSpecs': {'PS': {'restartPolicy': 'Sometimes'}}}",
          "TFJob.kubeflow.org \"x\" is invalid: spec.tfReplicaSpecs.PS.restartPolicy: Unsupported "
          "value: \"Sometimes\": supported values: \"\", \"Always\", \"OnFailure\", \"Never\", "
          "\"ExitCode\""},
-        {TFJOBS, "{'tfReplicaSpecs': {}, 'successPolicy': 'AllWorker'}",
+        {TFJOBS, "{'tfReplicaSpecs': {'PS': {}}, 'successPolicy': 'AllWorker'}",
          "TFJob.kubeflow.org \"x\" is invalid: spec.successPolicy: Unsupported value: "
          "\"AllWorker\": supported values: \"\", \"AllWorkers\""},
         {TORCH, "{'pytorchReplicaSpecs': {'Worker': {'restartPolicy': 7}}}",
          "PyTorchJob.kubeflow.org \"x\" is invalid: "
-         "spec.pytorchReplicaSpecs.Worker.restartPolicy: Unsupported value: 7: supported values: "
-         "\"\", \"Always\", \"OnFailure\", \"Never\", \"ExitCode\""},
+         "[spec.pytorchReplicaSpecs.Worker.restartPolicy: Invalid value: \"integer\": "
+         "spec.pytorchReplicaSpecs.Worker.restartPolicy in body must be of type string: "
+         "\"integer\", spec.pytorchReplicaSpecs.Worker.restartPolicy: Unsupported value: 7: "
+         "supported values: \"\", \"Always\", \"OnFailure\", \"Never\", \"ExitCode\"]"},
+        {TFJOBS, "{'tfReplicaSpecs': {}}",
+         "TFJob.kubeflow.org \"x\" is invalid: spec.tfReplicaSpecs: Invalid value: 1: "
+         "spec.tfReplicaSpecs in body should have at least 1 properties"},
         {GROUPS, "{'minMember': -1}",
          "PodGroup.scheduling.x-k8s.io \"x\" is invalid: spec.minMember: Invalid value: -1: must "
          "be a whole number from 0 to 2147483647"},
@@ -126,17 +133,150 @@ static void test_refusals(void **state)
                         "spec.minResources[cpu]");
 }
 
+/* A worker's container, and what else its pod has. */
+#define POD(container, rest)                                                                       \
+    "{'template': {'spec': {'containers': [{'name': 'tensorflow', 'image': 'i'" container          \
+    "}]" rest "}}}"
+#define CONTAINER "spec.tfReplicaSpecs.Worker.template.spec.containers[0]"
+#define IS_NO(type, field, is)                                                                     \
+    field ": Invalid value: \"" is "\": " field " in body must be of type " type ": \"" is "\""
+
+/* What Kubernetes' own schema of a pod template refuses in any custom resource, and what a pod is
+ * refused for; test_refusals.c compares many more of the latter. */
+static void test_templates(void **state)
+{
+    static const struct {
+        const char *worker, *causes;
+    } rows[] = {
+        {POD(", 'command': ['sleep', 2]", ""), IS_NO("string", CONTAINER ".command[1]", "integer")},
+        {POD(", 'env': [{'name': 'STEPS', 'value': 100}]", ""),
+         IS_NO("string", CONTAINER ".env[0].value", "integer")},
+        {POD(", 'env': {'STEPS': '100'}", ""), IS_NO("array", CONTAINER ".env", "object")},
+        {POD(", 'tty': 'yes'", ""), IS_NO("boolean", CONTAINER ".tty", "string")},
+        {POD(", 'ports': [{'name': 'web'}]", ""),
+         CONTAINER ".ports[0].containerPort: Required value"},
+        {POD("", ", 'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': "
+                 "[{'topologyKey': 'k', 'labelSelector': {'matchLabels': {'a': {'x': 'y'}}}}]}}"),
+         IS_NO("string",
+               "spec.tfReplicaSpecs.Worker.template.spec.affinity.podAffinity."
+               "requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector.matchLabels.a",
+               "object")},
+        {POD(", 'resources': {'limits': {'cpu': 'many'}}", ""),
+         CONTAINER ".resources.limits.cpu: Invalid value: \"many\": " CONTAINER
+                   ".resources.limits.cpu in body should match "
+                   "'^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE]"
+                   "(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$'"},
+        {POD(", 'resources': {'limits': {'cpu': [1]}}", ""),
+         IS_NO("integer,string", CONTAINER ".resources.limits.cpu", "array")},
+        {POD("", ", 'priority': 3000000000"),
+         "spec.tfReplicaSpecs.Worker.template.spec.priority: Invalid value: 3000000000: "
+         "spec.tfReplicaSpecs.Worker.template.spec.priority in body must be of type int32: "
+         "3000000000"},
+        {POD(", 'volumeMounts': [{'name': 'data', 'mountPath': '/d'}]", ""),
+         CONTAINER ".volumeMounts[0].name: Not found: \"data\""},
+        {"{'template': {'spec': {'containers': [{'name': 'a', 'image': 'i'}, {'name': 'a', "
+         "'image': "
+         "'i'}]}}}",
+         "spec.tfReplicaSpecs.Worker.template.spec.containers[1].name: Duplicate value: \"a\""},
+        {"{'template': {'metadata': {'labels': {'a': 1}}, 'spec': {'containers': [{'name': 'a', "
+         "'image': 'i'}]}}}",
+         IS_NO("string", "spec.tfReplicaSpecs.Worker.template.metadata.labels.a", "integer")},
+        {"{'template': {}}", "spec.tfReplicaSpecs.Worker.template.spec.containers: Required value"},
+        {POD(", 'imagePullPolicy': 'Sometimes'", ""),
+         CONTAINER ".imagePullPolicy: Unsupported value: \"Sometimes\": supported values: "
+                   "\"Always\", \"IfNotPresent\", \"Never\""},
+    };
+    struct api *api = *state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct answer answer = post(
+            api, TFJOBS,
+            arena_printf(api->arena,
+                         "{'metadata': {'name': 'x'}, 'spec': {'tfReplicaSpecs': {'Worker': %s}}}",
+                         rows[i].worker));
+        assert_int_equal(answer.status, 422);
+        assert_string_equal(
+            answer_message(&answer),
+            arena_printf(api->arena, "TFJob.kubeflow.org \"x\" is invalid: %s", rows[i].causes));
+    }
+}
+
+/* The operator sets the restart policy, and what is null or nought says nothing. */
+static void test_templates_that_are_right(void **state)
+{
+    static const char *const workers[] = {
+        POD("", ", 'restartPolicy': 'ExitCode'"),
+        POD(", 'imagePullPolicy': '', 'command': null, 'resources': {'limits': {'cpu': 0.5}}", ""),
+        POD(", 'volumeMounts': [{'name': 'd', 'mountPath': '/d'}]",
+            ", 'volumes': [{'name': 'd'}], 'hostNetwork': true, 'securityContext': {}"),
+        POD(", 'env': [{'name': 'A', 'value': ''}, {'name': 'A', 'value': 'b'}]", ""),
+        ("{'template': {'metadata': {'creationTimestamp': null}, 'spec': {'containers': "
+         "[{'name': 'other', 'image': 'i'}]}}}"),
+    };
+    struct api *api = *state;
+    for (size_t i = 0; i < sizeof(workers) / sizeof(workers[0]); i++) {
+        struct answer answer =
+            post(api, TFJOBS,
+                 arena_printf(api->arena,
+                              "{'metadata': {'generateName': 'x'}, 'spec': {'tfReplicaSpecs': "
+                              "{'Worker': %s}}}",
+                              workers[i]));
+        assert_string_equal(answer_message(&answer), "");
+        assert_int_equal(answer.status, 201);
+    }
+}
+
+/* A template that was stored when nobody looked at it can stay; another must be right. */
+static void test_templates_of_before(void **state)
+{
+    static const char body[] =
+        "{\"apiVersion\":\"kubeflow.org/v1\",\"kind\":\"TFJob\",\"metadata\":{\"name\":\"x\","
+        "\"namespace\":\"default\",\"uid\":\"u\"},\"spec\":{\"tfReplicaSpecs\":{\"Worker\":"
+        "{\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\",\"command\":[1]}]}}}}}}";
+    struct api *api = *state;
+    struct err err = ERR_INIT;
+
+    assert_int_equal(store_put(api->store, "/tfjobs.kubeflow.org/default/x", body, sizeof(body) - 1,
+                               0, NULL, NULL, &err),
+                     0);
+    assert_int_equal(
+        merge(api, TFJOBS "/x", "{'spec': {'tfReplicaSpecs': {'Worker': {'replicas': 2}}}}").status,
+        200);
+    assert_int_equal(merge(api, TFJOBS "/x",
+                           "{'spec': {'tfReplicaSpecs': {'Worker': {'template': {'spec': "
+                           "{'nodeName': 'n'}}}}}}")
+                         .status,
+                     422);
+}
+
+/* Of a workflow the types alone are known: any text may be filled in by a parameter. */
+static void test_workflows(void **state)
+{
+    static const char path[] = "/apis/argoproj.io/v1alpha1/namespaces/default/workflows";
+    static const char workflow[] =
+        "{'metadata': {'name': 'x'}, 'spec': {'templates': [{'name': 't', 'container': {'image': "
+        "'{{inputs.parameters.i}}', 'imagePullPolicy': '{{inputs.parameters.p}}', 'command': "
+        "['sleep', %s]}}]}}";
+    struct api *api = *state;
+    struct answer answer = post(api, path, arena_printf(api->arena, workflow, "2"));
+    assert_int_equal(answer.status, 422);
+    assert_string_equal(answer_message(&answer),
+                        "Workflow.argoproj.io \"x\" is invalid: " IS_NO(
+                            "string", "spec.templates[0].container.command[1]", "integer"));
+    assert_int_equal(post(api, path, arena_printf(api->arena, workflow, "'2'")).status, 201);
+}
+
 static void test_what_cannot_be_changed(void **state)
 {
     struct api *api = *state;
     struct answer answer;
 
-    assert_int_equal(post(api, TORCH,
-                          "{'metadata': {'name': 'x'}, 'spec': {'pytorchReplicaSpecs': {}, "
-                          "'runPolicy': {'managedBy': 'kueue.x-k8s.io/multikueue', "
-                          "'schedulingPolicy': {'queue': 'q'}}}}")
-                         .status,
-                     201);
+    assert_int_equal(
+        post(api, TORCH,
+             "{'metadata': {'name': 'x'}, 'spec': {'pytorchReplicaSpecs': {'Worker': {}}, "
+             "'runPolicy': {'managedBy': 'kueue.x-k8s.io/multikueue', "
+             "'schedulingPolicy': {'queue': 'q'}}}}")
+            .status,
+        201);
     assert_int_equal(merge(api, TORCH "/x", "{'spec': {'runPolicy': {'suspend': true}}}").status,
                      200);
     answer = merge(api, TORCH "/x", "{'spec': {'runPolicy': {'managedBy': null}}}");
@@ -182,23 +322,27 @@ static void test_warnings(void **state)
         const char *path, *spec, *warning; /* after 299 */
     } rows[] = {
         {TORCH,
-         "{'pytorchReplicaSpecs': {}, 'nprocPerNode': '2', 'elasticPolicy': {'minReplicas': 1,"
+         "{'pytorchReplicaSpecs': {'Worker': {}}, 'nprocPerNode': '2', 'elasticPolicy': "
+         "{'minReplicas': 1,"
          "'maxReplicas': 3, 'rdzvBackend': 'c10d', 'rdzvPort': 1, 'rdzvHost': 'h', 'rdzvId': 'i',"
          "'rdzvConf': [{'key': 'k', 'value': 'v'}], 'standalone': true, 'nProcPerNode': 1,"
          "'maxRestarts': 3}, 'runPolicy': {'suspend': true}}",
          ""},
         {TORCH, "{'pytorchReplicaSpecs': {'Worker': {'replica': 1}}}",
          "unknown field \\\"spec.pytorchReplicaSpecs.Worker.replica\\\""},
-        {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'minReplica': 1}}",
+        {TORCH, "{'pytorchReplicaSpecs': {'Worker': {}}, 'elasticPolicy': {'minReplica': 1}}",
          "unknown field \\\"spec.elasticPolicy.minReplica\\\""},
-        {TORCH, "{'pytorchReplicaSpecs': {}, 'elasticPolicy': {'metrics': [{}]}}",
+        {TORCH, "{'pytorchReplicaSpecs': {'Worker': {}}, 'elasticPolicy': {'metrics': [{}]}}",
          "spec.elasticPolicy.metrics: not supported here: nothing scales by load: change the "
          "replicas, or use 'kubectl scale'"},
         {TORCH,
-         "{'pytorchReplicaSpecs': {}, 'runPolicy': {'schedulingPolicy': {'minAvailable': 2,"
+         "{'pytorchReplicaSpecs': {'Worker': {}}, 'runPolicy': {'schedulingPolicy': "
+         "{'minAvailable': 2,"
          "'minResources': {'cpu': 1}, 'scheduleTimeoutSeconds': 9}}}",
          ""},
-        {TORCH, "{'pytorchReplicaSpecs': {}, 'runPolicy': {'schedulingPolicy': {'queue': 'q'}}}",
+        {TORCH,
+         "{'pytorchReplicaSpecs': {'Worker': {}}, 'runPolicy': {'schedulingPolicy': {'queue': "
+         "'q'}}}",
          "spec.runPolicy.schedulingPolicy.queue: not supported here: there are no queues: a group "
          "starts when there is room for it"},
         {GROUPS, "{'minMember': 2, 'minResources': {'cpu': '1'}, 'scheduleTimeoutSeconds': 3}", ""},
@@ -237,7 +381,7 @@ static void test_status(void **state)
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         struct answer answer = post(api, paths[i][0],
                                     "{'metadata': {'name': 'x'}, 'spec': {'pytorchReplicaSpecs':"
-                                    "{}}, 'status': {'startTime': 'Mine'}}");
+                                    "{'Worker': {}}}, 'status': {'startTime': 'Mine'}}");
         assert_int_equal(answer.status, 201);
         assert_string_equal(answer_at(api, &answer, "status"), "");
         answer = merge(api, arena_printf(api->arena, "%s/status", paths[i][1]),
@@ -377,6 +521,10 @@ int main(void)
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
         API_TEST(test_refusals),
+        API_TEST(test_templates),
+        API_TEST(test_templates_that_are_right),
+        API_TEST(test_templates_of_before),
+        API_TEST(test_workflows),
         API_TEST(test_what_cannot_be_changed),
         API_TEST(test_what_was_too_large_before),
         API_TEST(test_warnings),
