@@ -18,8 +18,9 @@ explains() { [[ $(kubectl explain "$1") == *"$2"* ]]; }
 wait_until 'explain tfjob.spec' explains tfjob.spec 'tfReplicaSpecs	<map[string]Object> -required-'
 wait_until 'explain pytorchjob.spec' explains pytorchjob.spec.elasticPolicy 'rdzvBackend	<string>'
 explains tfjob.spec.runPolicy 'cleanPodPolicy	<string>' || fail 'explain tfjob.spec.runPolicy'
+explains tfjob.spec.tfReplicaSpecs.template.spec.containers 'imagePullPolicy	<string>' || fail 'explain a container of a tfjob'
 
-# --- a job of v1beta1 reads back as v1, and nothing of it is lost: not the old places, not an unknown type, not what only pods know
+# --- a job of v1beta1 reads back as v1, and nothing of it is lost: not the old places, not an unknown type
 kubectl apply -f - <<'YAML'
 apiVersion: kubeflow.org/v1beta1
 kind: TFJob
@@ -36,7 +37,7 @@ spec:
       template:
         metadata: {labels: {a: b}, annotations: {c: d}}
         spec:
-          aFieldOfTomorrow: {deep: [1, 2]}
+          nodeSelector: {disk: ssd}
           containers: [{name: tensorflow, image: none, resources: {limits: {cpu: 1}}}]
     Wroker:
       template: {spec: {containers: [{name: tensorflow, image: none}]}}
@@ -50,7 +51,7 @@ expected=$(jq -cS . <<'JSON'
  "runPolicy": {"suspend": true, "managedBy": "kueue.x-k8s.io/multikueue"},
  "tfReplicaSpecs": {
   "Ps": {"replicas": 1, "template": {"metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}},
-   "spec": {"aFieldOfTomorrow": {"deep": [1, 2]},
+   "spec": {"nodeSelector": {"disk": "ssd"},
     "containers": [{"name": "tensorflow", "image": "none", "resources": {"limits": {"cpu": 1}}}]}}},
   "Wroker": {"template": {"spec": {"containers": [{"name": "tensorflow", "image": "none"}]}}},
   "Worker": {"replicas": 2, "restartPolicy": "ExitCode", "template": {"spec": {"containers": [{"name": "tensorflow", "image": "none"}]}}}}}
@@ -120,6 +121,14 @@ refused 'spec.elasticPolicy.maxReplicas in body should be less than or equal to 
     '{elasticPolicy: {maxReplicas: 10001}, pytorchReplicaSpecs: {Worker: {}}}' PyTorchJob
 refused 'spec.tfReplicaSpecs.Worker.replicas in body must be of type integer' bad '{tfReplicaSpecs: {Worker: {replicas: "2"}}}'
 refused 'spec.tfReplicaSpecs.Worker.template in body must be of type object' bad '{tfReplicaSpecs: {Worker: {template: []}}}'
+template() { # PART CONTAINER [REST OF THE POD]
+    refused "$1" bad "{tfReplicaSpecs: {Worker: {template: {spec: {containers: [{name: tensorflow, image: none, $2}]${3:+, $3}}}}}}"
+}
+template 'must be of type string: "integer"' 'command: [sleep, 2]'
+template 'value in body must be of type string: "integer"' 'env: [{name: STEPS, value: 100}]'
+template 'cpu in body should match' 'resources: {limits: {cpu: many}}'
+template 'containerPort: Required value' 'ports: [{name: web}]'
+template 'Duplicate value: map[string]interface {}{"name":"tensorflow"}' 'tty: true}, {name: tensorflow'
 refused 'supported values: "", "Always", "OnFailure", "Never", "ExitCode"' bad '{tfReplicaSpecs: {Worker: {restartPolicy: Sometimes}}}'
 policy() { refused "$1" bad "{tfReplicaSpecs: {Worker: {}}, $2}"; }
 policy 'supported values: "None", "Running", "All"' 'runPolicy: {cleanPodPolicy: Al}'
@@ -132,6 +141,22 @@ refused 'spec.nprocPerNode in body must be of type string' bad '{nprocPerNode: 2
 refused 'metadata.name in body should match' 1st '{tfReplicaSpecs: {Worker: {}}}'
 refused 'metadata.name in body should be at most 63 chars long' "$(printf 'a%.0s' {1..64})" '{tfReplicaSpecs: {Worker: {}}}'
 assert_eq 'jobs in the end' old "$(kubectl get tfjobs -o jsonpath='{.items[*].metadata.name}')"
+
+# --- a field that is spelt wrong in a template is found, as in a pod
+with_command() { # NAME FIELD
+    printf '{"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "%s"}, "spec": {"runPolicy": {"suspend": true}, "tfReplicaSpecs": {"Worker": {"template": {"spec": {"containers": [{"name": "tensorflow", "image": "none", %s}]}}}}}}' "$1" "$2"
+}
+output=$(with_command misspelt '"comand": ["sh"]' | kubectl apply -f - 2>&1) && fail 'a misspelt field was accepted'
+assert_contains 'the misspelt field' 'unknown field "comand"' "$output"
+
+# --- two appliers share the containers of a job, the variables of a container and its ports
+with_command shared '"env": [{"name": "A", "value": "1"}], "ports": [{"containerPort": 1}]' |
+    kubectl apply --server-side --field-manager=one -f -
+with_command shared '"env": [{"name": "B", "value": "2"}], "ports": [{"containerPort": 2}]' |
+    kubectl apply --server-side --field-manager=two -f -
+assert_eq 'what both wrote' 'A=1 B=2 1/TCP 2/TCP' "$(kubectl get tfjob shared -o json | jq -r \
+    '.spec.tfReplicaSpecs.Worker.template.spec.containers[0] | [.env[] | "\(.name)=\(.value)"] + [.ports[] | "\(.containerPort)/\(.protocol)"] | join(" ")')"
+kubectl delete tfjob shared
 
 # --- roles: the operator's are enough and no more, and people who may edit or view may so with jobs
 may() { # WHO VERB RESOURCE[/PART][.GROUP] [NAMESPACE [NAME]]: as the API server itself judges, also of resources it does not have
