@@ -227,6 +227,7 @@ struct request {
     const struct json *body;
     const char *content_type;
     const char *accept; /* NULL: the whole object */
+    bool strict;        /* unknown fields are to be refused */
     int64_t timeout_ms;
 };
 
@@ -324,6 +325,8 @@ static void send_write(struct kube_client *client, struct request request, kube_
     struct kube_call *call = call_new(client, done, context);
     request.query =
         kube_query_add(call->arena, arena_strdup(call->arena, ""), "fieldManager", client->agent);
+    if (request.strict)
+        request.query = kube_query_add(call->arena, request.query, "fieldValidation", "Strict");
     send_request(call, &request);
 }
 
@@ -351,9 +354,9 @@ void kube_create(struct kube_client *client, const struct kube_resource *resourc
                  context);
 }
 
-void kube_create_tersely(struct kube_client *client, const struct kube_resource *resource,
-                         const char *namespace_, const struct json *object, kube_done *done,
-                         void *context)
+void kube_create_brief(struct kube_client *client, const struct kube_resource *resource,
+                       const char *namespace_, const struct json *object, bool strict,
+                       kube_done *done, void *context)
 {
     struct request request = {
         .method = "POST",
@@ -362,6 +365,7 @@ void kube_create_tersely(struct kube_client *client, const struct kube_resource 
         .body = object,
         .content_type = "application/json",
         .accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json",
+        .strict = strict,
     };
     send_write(client, request, done, context);
 }

@@ -93,6 +93,7 @@ static struct training_observed observe(struct training_controller *controller,
         .now_ms = loop_wall_ms(controller->loop),
         .cluster_domain = controller->cluster_domain,
         .shared_address = controller->shared_address,
+        .refusal = job_entry_refusal(run->entry, run->pass.workload->json),
         .host_ports = host_ports_share_known(&controller->host_ports),
     };
 

@@ -48,12 +48,33 @@ void job_entry_drop_gone(struct job_entry *entry, size_t count)
     }
 }
 
+static int64_t generation_of(const struct json *job)
+{
+    return json_get_int(json_get(job, "metadata"), "generation", 0);
+}
+
+void job_entry_refuse(struct job_entry *entry, const struct json *job, const char *why)
+{
+    if (job_entry_refusal(entry, job))
+        return;
+    free(entry->refusal);
+    entry->refusal = mem_strdup(why);
+    entry->refused_generation = generation_of(job);
+}
+
+const char *job_entry_refusal(const struct job_entry *entry, const struct json *job)
+{
+    return entry->refused_generation == generation_of(job) ? entry->refusal : NULL;
+}
+
 /* All that is not the informers'. */
 static void forget_own(struct job_entry *entry)
 {
     job_entry_drop_gone(entry, entry->gone.count);
     release_objects(&entry->parts[JOB_STRAYS]); /* nobody can let go of them any more */
     release_strings(&entry->said);
+    free(entry->refusal);
+    entry->refusal = NULL;
     free(entry->autoscaler);
     entry->autoscaler = NULL;
     kube_own_writes_forget(&entry->writes);

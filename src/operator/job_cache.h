@@ -16,7 +16,11 @@ struct job_entry {
     char *key;                   /* "namespace/name" */
     struct map parts[JOB_PARTS]; /* by name: struct kube_object */
     VEC(struct kube_object *) gone;
-    struct map said;  /* events that are not repeated */
+    struct map said; /* events that are not repeated */
+    /* Why the server refuses the pods of the job for good, as one line; of the job as it was in
+     * this generation. NULL: it does not. */
+    char *refusal;
+    int64_t refused_generation;
     char *autoscaler; /* what was settled of it, as plan_autoscaler.c writes it; NULL: nothing */
     struct kube_own_writes writes;
 };
@@ -54,6 +58,11 @@ void job_entry_await_object(struct job_entry *entry, enum job_part part, const s
 bool job_entry_say(struct job_entry *entry, const char *reason, const char *message);
 bool job_entry_say_of(struct job_entry *entry, const char *uid, const char *reason,
                       const char *message);
+
+/* The server refused a pod of the job for good; of several refusals the first is kept. */
+void job_entry_refuse(struct job_entry *entry, const struct json *job, const char *why);
+/* Why the pods of this job are refused; NULL: they are not, or the job was changed since. */
+const char *job_entry_refusal(const struct job_entry *entry, const struct json *job);
 
 /* The pods gone so far have been dealt with. */
 void job_entry_drop_gone(struct job_entry *entry, size_t count);

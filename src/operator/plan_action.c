@@ -8,6 +8,8 @@
 #include "base/str.h"
 #include "kube/object.h"
 
+#include <string.h>
+
 enum verb { CREATES, CHANGES, DELETES, ADOPTS, RELEASES };
 
 /* One action of the plan under way. */
@@ -164,6 +166,26 @@ static void on_existing(void *context, struct json *object, const struct err *er
     kube_pass_answered(&call->run->pass);
 }
 
+bool plan_action_is_final(const struct err *err)
+{
+    return (err->code == ERR_INVALID || err->code == ERR_BAD_REQUEST) &&
+           !strstr(err->message, "denied the request") && !strstr(err->message, "denied request");
+}
+
+/* No other pod is tried: the next pass, which comes at once, fails the job. */
+static void refuse_pod(struct call *call, const struct err *err)
+{
+    struct plan_run *run = call->run;
+
+    run->pass.failed = true;
+    run->makes_nothing = true;
+    job_entry_refuse(
+        run->entry, run->pass.workload->json,
+        arena_printf(run->pass.arena, "spec.%s[%s].template: the API server refuses the pod: %s",
+                     run->kind->specs, training_replica_type_name(call->action->replica_type),
+                     err->message));
+}
+
 static void on_created(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
@@ -174,7 +196,9 @@ static void on_created(void *context, struct json *object, const struct err *err
                  call->action->name, on_existing, call);
         return;
     }
-    if (err) {
+    if (err && call->action->type == TRAINING_CREATE_POD && plan_action_is_final(err)) {
+        refuse_pod(call, err);
+    } else if (err) {
         fail_action(call, err);
     } else {
         job_entry_await_object(run->entry, ACTIONS[call->action->type].part, object,
@@ -262,9 +286,9 @@ static void start_create(struct call *call)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_pass *pass = &call->run->pass;
 
-    kube_create_tersely(pass->client, resource_of(call), pass->workload->namespace_,
-                        training_plan_object(&call->run->plan, call->action, arena), on_created,
-                        call);
+    kube_create_brief(pass->client, resource_of(call), pass->workload->namespace_,
+                      training_plan_object(&call->run->plan, call->action, arena),
+                      call->action->type == TRAINING_CREATE_POD, on_created, call);
 }
 
 static void start_patch(struct call *call)

@@ -190,6 +190,11 @@ static void decide(struct training_pass *pass)
     }
     if (training_condition_is_true(pass->status, TRAINING_SUSPENDED) && !training_pass_resume(pass))
         return;
+    if (pass->observed->refusal) {
+        err_set(&why, ERR_INVALID, "%s", pass->observed->refusal);
+        fail_invalid(pass, &why);
+        return;
+    }
     run_job(pass);
 }
 

@@ -31,6 +31,7 @@ struct training_observed {
     int64_t now_ms;                      /* wall time */
     const char *cluster_domain;          /* put behind the host names of TF_CONFIG, or NULL */
     const char *shared_address;          /* of all pods, who have no other and no names; or NULL */
+    const char *refusal;                 /* why no pod of it can be made, ever; NULL: it can */
     const struct host_ports *host_ports; /* who holds which; NULL: not known yet */
 };
 

@@ -10,6 +10,7 @@
 #include "operator/conditions.h"
 #include "operator/training_job.h"
 #include "read_json.h"
+#include "store/store.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -148,6 +149,69 @@ static void test_an_invalid_job_is_told_and_left(void **state)
         story_was_told(story, "Warning", "FailedValidation",
                        "spec.tfReplicaSpecs[Chief].replicas: must not be more than 1, is 2"));
     assert_int_equal(story->pods_made, 0);
+}
+
+/* A job that was stored before its template was looked at, put into the store as it is. */
+static void store_job(struct story *story, const char *container)
+{
+    struct err err = ERR_INIT;
+    const char *text = quoted(
+        story->arena,
+        arena_printf(story->arena,
+                     "{'apiVersion': 'kubeflow.org/v1', 'kind': 'TFJob', 'metadata': {'name': "
+                     "'mnist', 'namespace': 'default', 'uid': 'u', 'generation': 1}, 'spec': "
+                     "{'tfReplicaSpecs': {'Worker': {'replicas': 100, 'template': {'spec': "
+                     "{'containers': [{'name': 'tensorflow', 'image': 'simulated', %s}]}}}}}}",
+                     container));
+
+    if (store_put(story->cluster.store, "/tfjobs.kubeflow.org/default/mnist", text, strlen(text), 0,
+                  NULL, NULL, &err) < 0)
+        fail_msg("%s", err.message);
+}
+
+static size_t count_events(struct story *story, const char *type)
+{
+    size_t count = 0;
+    struct kube_object *event;
+
+    for (size_t i = 0; (event = kube_informer_next(story->events, NULL, &i));)
+        if (str_eq(json_get_string(event->json, "type", ""), type))
+            count += (size_t)json_get_int(event->json, "count", 1);
+    return count;
+}
+
+/* Pods that the server refuses for good fail the job, with the path and the server's reason, and
+ * are told of once. */
+static void test_pods_that_are_refused_for_good(void **state)
+{
+    static const struct {
+        const char *container, *why;
+    } rows[] = {
+        {"'command': ['sleep', 2]",
+         "spec.containers[0].command[1] must be a string, not the number 2; quote it"},
+        {"'volumeMounts': [{'name': 'data', 'mountPath': '/d'}]",
+         "spec.containers[0].volumeMounts[0].name: Not found: \"data\""},
+    };
+    static const char where[] =
+        "spec.tfReplicaSpecs[Worker].template: the API server refuses the pod: Pod ";
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        if (i > 0) {
+            story_teardown(state);
+            setup(state);
+        }
+        struct story *story = *state;
+
+        store_job(story, rows[i].container);
+        sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+        const struct json *failed = training_condition_get(story_status(story), TRAINING_FAILED);
+        const char *message = json_get_string(failed, "message", "");
+        assert_non_null(strstr(message, where));
+        assert_true(str_has_suffix(message, rows[i].why));
+        assert_true(story_was_told(story, "Warning", "FailedValidation", strstr(message, where)));
+        assert_int_equal(count_events(story, "Warning"), 1);
+        assert_int_equal(story->pods_made, 0);
+    }
 }
 
 static void test_a_new_operator_takes_over(void **state)
@@ -346,6 +410,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_the_deadline_of_an_idle_job, setup, story_teardown),
         cmocka_unit_test_setup_teardown(test_time_to_live, setup, story_teardown),
         cmocka_unit_test_setup_teardown(test_a_name_taken_by_a_stranger, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_pods_that_are_refused_for_good, setup, story_teardown),
         cmocka_unit_test_setup_teardown(test_an_invalid_job_is_told_and_left, setup,
                                         story_teardown),
         cmocka_unit_test_setup_teardown(test_a_new_operator_takes_over, setup, story_teardown),

@@ -89,10 +89,11 @@ static void asks_as_the_api_wants(void **state)
                                              "fieldManager=tester {\"a\":1}");
     assert_string_equal(world->text, "{\"a\":1}");
     assert_string_equal(world->api.accept, "application/json");
-    kube_create_tersely(client, &KUBE_PODS, "n", object, on_done, world);
+    kube_create_brief(client, &KUBE_PODS, "n", object, true, on_done, world);
     loop_run(world->loop);
-    assert_string_equal(last_request(world),
-                        "POST /api/v1/namespaces/n/pods?fieldManager=tester {\"a\":1}");
+    assert_string_equal(
+        last_request(world),
+        "POST /api/v1/namespaces/n/pods?fieldManager=tester&fieldValidation=Strict {\"a\":1}");
     assert_string_equal(world->api.accept, "application/json;as=PartialObjectMetadata;"
                                            "g=meta.k8s.io;v=v1, application/json");
     kube_update(client, &KUBE_NODES, NULL, "x", object, on_done, world);

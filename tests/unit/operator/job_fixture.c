@@ -293,6 +293,7 @@ void fixture_reconcile(struct job_fixture *fixture)
         .cluster_domain = fixture->cluster_domain,
         .host_ports = fixture->host_ports,
         .shared_address = fixture->shared_address,
+        .refusal = fixture->refusal,
         .gang = fixture->gang.scheduler ? &fixture->gang : NULL,
         .pod_group = fixture->group,
     };

@@ -21,6 +21,7 @@ struct job_fixture {
     const char *cluster_domain;
     const struct host_ports *host_ports; /* the test's; NULL: not known yet */
     const char *shared_address;          /* or NULL */
+    const char *refusal;                 /* of its pods, for good; or NULL */
     struct training_gang gang;           /* without a scheduler: none */
     struct json *group;                  /* the job's PodGroup, or NULL */
     int created;                         /* pods made so far, for their uids */

@@ -2,6 +2,7 @@
 #include "job_fixture.h"
 
 #include "operator/conditions.h"
+#include "operator/plan_run.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -56,6 +57,63 @@ static void test_what_is_there_is_not_made_again(void **state)
                         "+svc mnist-worker-2, +svc mnist-worker-3, +svc mnist-ps-1, "
                         "+pod mnist-worker-2, +pod mnist-worker-3, +pod mnist-ps-1");
     fixture_release(&fixture);
+}
+
+/* Pods that no server will take: the job has failed, what runs of it ends, and nothing is made. */
+static void test_refused_pods_fail_the_job(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 2, PS 1", NULL);
+    fixture_pods(&fixture, "ps-0=Running");
+    fixture.refusal = "spec.tfReplicaSpecs[Worker].template: refused";
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "");
+    assert_string_equal(fixture_conditions(&fixture), "Created Failed");
+    assert_string_equal(fixture_message(&fixture, TRAINING_FAILED),
+                        "TFJob default/mnist is not valid: "
+                        "spec.tfReplicaSpecs[Worker].template: refused");
+    assert_string_equal(fixture_events(&fixture),
+                        "Warning FailedValidation: spec.tfReplicaSpecs[Worker].template: refused");
+    fixture_apply(&fixture);
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_actions(&fixture), "-pod mnist-ps-0, -svc mnist-ps-0");
+    fixture_release(&fixture);
+}
+
+/* A suspended job may be edited until its pods are right. */
+static void test_refused_pods_of_a_suspended_job(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1", "{'suspend': true}");
+    fixture.refusal = "refused";
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_conditions(&fixture), "Created Suspended");
+    fixture_release(&fixture);
+}
+
+static void test_which_answers_are_final(void **state)
+{
+    static const struct {
+        enum err_code code;
+        const char *message;
+        bool is_final;
+    } rows[] = {
+        {ERR_INVALID, "Pod \"a\" is invalid: spec.containers[0].name: Required value", true},
+        {ERR_BAD_REQUEST, "Pod in version \"v1\" cannot be handled as a Pod: json: cannot", true},
+        {ERR_BAD_REQUEST, "admission webhook \"a.b\" denied the request: not today", false},
+        {ERR_INVALID, "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no", false},
+        {ERR_FORBIDDEN, "pods \"a\" is forbidden: exceeded quota: q", false},
+        {ERR_UNAVAILABLE, "connection refused", false},
+        {ERR_CONFLICT, "it has been modified", false},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct err err = ERR_INIT;
+
+        err_set(&err, rows[i].code, "%s", rows[i].message);
+        assert_int_equal(plan_action_is_final(&err), rows[i].is_final);
+    }
 }
 
 static void test_settled_job_has_nothing_to_do(void **state)
@@ -511,6 +569,9 @@ int main(void)
         cmocka_unit_test(test_services_before_pods_in_fixed_order),
         cmocka_unit_test(test_a_single_replica_has_pod_and_service),
         cmocka_unit_test(test_what_is_there_is_not_made_again),
+        cmocka_unit_test(test_refused_pods_fail_the_job),
+        cmocka_unit_test(test_refused_pods_of_a_suspended_job),
+        cmocka_unit_test(test_which_answers_are_final),
         cmocka_unit_test(test_settled_job_has_nothing_to_do),
         cmocka_unit_test(test_success_has_the_incumbents_words),
         cmocka_unit_test(test_scale_up_makes_the_missing),
