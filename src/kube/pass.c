@@ -90,7 +90,9 @@ const struct json **kube_pass_hold_map(struct kube_pass *pass, const struct map 
 /* Keep calls of the stage under way; false when all have been answered. */
 static bool keep_calling(struct kube_pass *pass)
 {
-    while (pass->under_way < pass->calls_max && pass->stages->start_next(pass))
+    size_t calls_max = pass->probes ? 1 : pass->calls_max;
+
+    while (pass->under_way < calls_max && pass->stages->start_next(pass))
         pass->under_way++;
     return pass->under_way > 0;
 }
@@ -115,12 +117,19 @@ void kube_pass_start(struct kube_pass *pass)
 void kube_pass_answered(struct kube_pass *pass)
 {
     pass->under_way--;
+    pass->probes = false;
     advance(pass);
+}
+
+bool kube_pass_has_answer(const struct err *err)
+{
+    return err->code != ERR_UNAVAILABLE && err->code != ERR_TIMEOUT && err->code != ERR_CANCELED;
 }
 
 void kube_pass_give_up(struct kube_pass *pass, const struct err *err)
 {
     pass->failed = err->code != ERR_NOT_FOUND;
+    pass->unreachable = !kube_pass_has_answer(err);
     pass->stage = pass->stages->count;
 }
 

@@ -43,7 +43,11 @@ struct kube_pass {
 
     int stage;
     size_t position;
-    bool failed; /* to be tried again; does not end it by itself */
+    bool failed;      /* to be tried again; does not end it by itself */
+    bool unreachable; /* it was given up because the server did not answer */
+    /* One call at a time until the first has ended, since the server did not answer before. The
+     * caller's to set. */
+    bool probes;
 
     /* Private. */
     VEC(struct kube_object *) held;
@@ -69,8 +73,11 @@ const struct json **kube_pass_hold_map(struct kube_pass *pass, const struct map 
 void kube_pass_start(struct kube_pass *pass);
 void kube_pass_answered(struct kube_pass *pass); /* one call; it may have failed */
 
-/* The workload itself could not be written. Changed under our hands: all is to be looked at again.
- * Gone: there is nothing to do any more. No stage follows; kube_pass_answered() does. */
+/* Whether the server answered at all. No answer says nothing about what was asked. */
+bool kube_pass_has_answer(const struct err *err);
+/* The workload itself could not be written, or a call got no answer, which those after it would not
+ * get either. The pass is to be tried again, unless the workload is gone. No stage follows;
+ * kube_pass_answered() does. */
 void kube_pass_give_up(struct kube_pass *pass, const struct err *err);
 /* The workload was written, and is now so. */
 void kube_pass_wrote(struct kube_pass *pass, const struct json *workload);

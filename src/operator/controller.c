@@ -123,6 +123,7 @@ static void on_pass_done(void *context, struct kube_pass *pass)
 
     training_metrics_count_pass(&controller->metrics, pass->failed,
                                 (double)(loop_now_ms(controller->loop) - run->started_ms) / 1000);
+    job_entry_note_server(run->entry, !pass->unreachable, loop_now_ms(controller->loop));
     if (!pass->failed) {
         job_entry_drop_gone(run->entry, run->gone_count);
         if (run->plan.requeue_ms >= 0)
@@ -159,6 +160,7 @@ static struct plan_run *run_new(struct training_controller *controller, struct j
     run->pass.client = controller->client;
     run->pass.component = controller->kind->controller_name;
     run->pass.calls_max = controller->calls_max;
+    run->pass.probes = entry->wait_ms > 0;
     run->pass.writes = &entry->writes;
     run->pass.done = on_pass_done;
     run->pass.context = controller;
@@ -230,6 +232,11 @@ static void work(void *context, const char *key)
         return;
     }
     entry = job_cache_get(&controller->cache, key);
+    wait_ms = entry->wait_until_ms - loop_now_ms(controller->loop);
+    if (entry->wait_until_ms > 0 && wait_ms > 0) {
+        workqueue_put_off(controller->queue, key, wait_ms);
+        return;
+    }
     if (kube_own_writes_are_late(&entry->writes, job->json, loop_now_ms(controller->loop)))
         job_watch_doubt(&controller->watch);
     wait_ms = kube_own_writes_wait_ms(&entry->writes, job->json, loop_now_ms(controller->loop));

@@ -11,6 +11,8 @@
 
 /* Something of every replica, and what is said of the job. */
 enum { SAID_MAX = TRAINING_REPLICAS_MAX + 1000 };
+/* Between tries while the server does not answer. */
+enum { WAIT_MIN_MS = 50, WAIT_MAX_MS = 5000 };
 
 void job_cache_init(struct job_cache *cache, job_cache_changed *changed, void *context)
 {
@@ -46,6 +48,17 @@ void job_entry_drop_gone(struct job_entry *entry, size_t count)
         kube_object_unref(entry->gone.items[0]);
         vec_remove(&entry->gone, 0);
     }
+}
+
+void job_entry_note_server(struct job_entry *entry, bool answered, int64_t now_ms)
+{
+    if (answered)
+        entry->wait_ms = 0;
+    else if (entry->wait_ms == 0)
+        entry->wait_ms = WAIT_MIN_MS;
+    else if (entry->wait_ms < WAIT_MAX_MS)
+        entry->wait_ms *= 2;
+    entry->wait_until_ms = answered ? 0 : now_ms + entry->wait_ms;
 }
 
 static int64_t generation_of(const struct json *job)

@@ -21,6 +21,9 @@ struct job_entry {
      * this generation. NULL: it does not. */
     char *refusal;
     int64_t refused_generation;
+    /* The server did not answer when the job was last worked on: it is left alone until then, on
+     * the loop's clock, whatever is seen of it. 0: the server answered. */
+    int64_t wait_until_ms, wait_ms;
     char *autoscaler; /* what was settled of it, as plan_autoscaler.c writes it; NULL: nothing */
     struct kube_own_writes writes;
 };
@@ -58,6 +61,9 @@ void job_entry_await_object(struct job_entry *entry, enum job_part part, const s
 bool job_entry_say(struct job_entry *entry, const char *reason, const char *message);
 bool job_entry_say_of(struct job_entry *entry, const char *uid, const char *reason,
                       const char *message);
+
+/* Whether the server answered the calls for the job; each time it did not, the wait doubles. */
+void job_entry_note_server(struct job_entry *entry, bool answered, int64_t now_ms);
 
 /* The server refused a pod of the job for good; of several refusals the first is kept. */
 void job_entry_refuse(struct job_entry *entry, const struct json *job, const char *why);

@@ -68,18 +68,15 @@ bool plan_action_creates(const struct training_action *action)
     return ACTIONS[action->type].verb == CREATES;
 }
 
-bool plan_action_is_answer(const struct err *err)
-{
-    return err->code != ERR_UNAVAILABLE && err->code != ERR_TIMEOUT && err->code != ERR_CANCELED;
-}
-
 static void fail_action(struct call *call, const struct err *err)
 {
     static const char *const texts[] = {"Error creating", "Error updating", "Error deleting",
                                         "Error adopting", "Error releasing"};
 
     call->run->pass.failed = true;
-    if (plan_action_is_answer(err))
+    if (!kube_pass_has_answer(err))
+        kube_pass_give_up(&call->run->pass, err);
+    else
         kube_pass_tell(&call->run->pass, true, ACTIONS[call->action->type].failed_reason, "%s: %s",
                        texts[ACTIONS[call->action->type].verb], err->message);
 }

@@ -1,8 +1,8 @@
 /* Carrying out a plan, stage by stage: the next stage starts when the last call of the one before
- * has been answered. Started by the controller, once at a time for a job. A call that fails does
- * not stop its stage, the others may succeed; but nothing is done that the failed stage was the
- * ground for: what is not remembered is not acted on, and no pod starts before its group and the
- * services. */
+ * has been answered. Started by the controller, once at a time for a job. A call that the server
+ * refuses does not stop its stage, the others may succeed; but nothing is done that the failed
+ * stage was the ground for: what is not remembered is not acted on, and no pod starts before its
+ * group and the services. A call without an answer ends the pass: the server is gone. */
 #include "operator/plan_run.h"
 
 #include "operator/training_metrics.h"
@@ -14,7 +14,7 @@
  * word of it the job would wait for ever. */
 static void give_up(struct plan_run *run, const struct err *err)
 {
-    if (plan_action_is_answer(err) && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT &&
+    if (kube_pass_has_answer(err) && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT &&
         job_entry_say(run->entry, "FailedUpdateJob", err->message))
         kube_pass_tell(&run->pass, true, "FailedUpdateJob", "Error updating: %s", err->message);
     kube_pass_give_up(&run->pass, err);

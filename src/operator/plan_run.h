@@ -44,8 +44,6 @@ enum plan_stage {
 /* Private, plan_action.c: in which stage an action has its turn, and its call. */
 enum plan_stage plan_action_stage(const struct training_action *action);
 void plan_action_start(struct plan_run *run, const struct training_action *action);
-/* No answer says nothing about what was asked; the next pass will see. */
-bool plan_action_is_answer(const struct err *err);
 /* The server says that the object is wrong in itself, so that the next one would be no better. The
  * answer of a webhook, a policy or a quota may change, whatever its code is. */
 bool plan_action_is_final(const struct err *err);

@@ -233,6 +233,39 @@ static void test_a_new_operator_takes_over(void **state)
     assert_int_equal(story->pods_made, 2);
 }
 
+static void count_call(void *context)
+{
+    (*(size_t *)context)++;
+}
+
+/* While the server is gone a pass ends with its first call, and the next ones come ever later. */
+static void test_an_outage(void **state)
+{
+    static const struct fault_rates outage = {.refuse = 1000}, none = {0};
+    struct story *story = *state;
+    struct http_transport *faulty = fault_transport_new(
+        story->cluster.loop, story->cluster.transport, story->cluster.rand, &none);
+    size_t calls = 0;
+
+    training_controller_free(story->controller);
+    story->controller = training_controller_new(story->cluster.loop, faulty, &TRAINING_TFJOB, NULL);
+    sim_loop_run_for(story->cluster.loop, 1000);
+    fault_transport_set(faulty, &outage); /* of calls; watches stay open */
+    fault_transport_on_write(faulty, count_call, &calls);
+    story_submit(story, "{'tfReplicaSpecs': {'Worker': {'replicas': 500, " TEMPLATE "}}}");
+    sim_loop_run_for(story->cluster.loop, 5000);
+    print_message("%zu calls in an outage of 5 s\n", calls);
+    assert_true(calls > 0);
+    assert_true(calls <= 32 + 12); /* those under way, then one each time */
+    fault_transport_on_write(faulty, NULL, NULL);
+    fault_transport_set(faulty, &none);
+    sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
+    assert_true(training_condition_is_true(story_status(story), TRAINING_SUCCEEDED));
+    assert_int_equal(story->pods_made, 500);
+    story->controller = training_controller_free(story->controller);
+    http_transport_free(faulty);
+}
+
 /* Every second answer is lost: what was made is found again, not made again. */
 static void test_lost_answers(void **state)
 {
@@ -414,6 +447,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_an_invalid_job_is_told_and_left, setup,
                                         story_teardown),
         cmocka_unit_test_setup_teardown(test_a_new_operator_takes_over, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_an_outage, setup, story_teardown),
         cmocka_unit_test_setup_teardown(test_lost_answers, setup, story_teardown),
         cmocka_unit_test_setup_teardown(test_a_refused_status_is_told, setup, story_teardown),
         cmocka_unit_test_setup_teardown(test_what_is_to_go_goes, setup, story_teardown),

@@ -149,6 +149,17 @@ static void keeps_so_many_calls_under_way(void **state)
     assert_string_equal(world->log, "0.0 0.1 0.2 <0 <1 2.0 <2 end");
 }
 
+static void probes_with_one_call(void **state)
+{
+    struct world *world = *state;
+    world->calls[0] = 4;
+    world->pass.probes = true;
+    kube_pass_start(&world->pass);
+    assert_string_equal(world->log, "0.0 ");
+    kube_pass_answered(&world->pass);
+    assert_string_equal(world->log, "0.0 0.1 0.2 ");
+}
+
 static void failures_are_for_the_stages_to_judge(void **state)
 {
     struct world *world = *state;
@@ -190,6 +201,12 @@ static void gives_up(struct world *world, enum err_code code, const char *log)
     kube_pass_answered(&world->pass);
     loop_run(world->loop);
     assert_string_equal(world->log, log);
+}
+
+static void gives_up_without_an_answer(void **state)
+{
+    struct world *world = *state;
+    gives_up(world, ERR_UNAVAILABLE, "0.0 0.1 failed");
 }
 
 static void gives_up_what_changed(void **state)
@@ -292,6 +309,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(ends_from_the_loop),
         TEST(keeps_so_many_calls_under_way),
+        TEST(probes_with_one_call),
+        TEST(gives_up_without_an_answer),
         TEST(failures_are_for_the_stages_to_judge),
         TEST(goes_from_stage_to_stage_unless_told),
         TEST(gives_up_what_changed),
