@@ -11,6 +11,9 @@
 
 #include <inttypes.h>
 
+/* Replicas that the message of a failed job names. */
+enum { NAMED_MAX = 3 };
+
 static const char *backoff_message(const struct training_pass *pass)
 {
     return arena_printf(pass->arena,
@@ -139,8 +142,47 @@ static bool is_dispensable(const struct training_pass *pass, enum training_repli
            (training_job_has_chief(&pass->job) || failed < pass->job.replicas[type].replicas);
 }
 
-/* The message of the first type with replicas that failed for good, or NULL. */
-static const char *failed_replicas(const struct training_pass *pass, bool *ret_warning)
+/* "mnist-worker-1 exited with code 137 (OOMKilled)", as far as it is known. */
+static const char *describe_failure(const struct training_pass *pass,
+                                    const struct training_replica *replica)
+{
+    const char *name =
+        training_replica_name(pass->arena, &pass->job, replica->type, replica->index);
+    const char *reason = replica->pod.json
+                             ? training_pod_end_reason(pass->job.kind, replica->pod.json)
+                             : "PodDeleted";
+    const char *cause = str_is_empty(reason) ? "" : arena_printf(pass->arena, " (%.100s)", reason);
+
+    if (!replica->pod.json || replica->pod.exit_code == TRAINING_EXIT_CODE_NONE)
+        return arena_printf(pass->arena, "%s failed%s", name, cause);
+    return arena_printf(pass->arena, "%s exited with code %" PRId64 "%s", name,
+                        replica->pod.exit_code, cause);
+}
+
+/* The first replicas of a type that failed for good, as a sentence. */
+static const char *describe_failures(const struct training_pass *pass,
+                                     enum training_replica_type type, int failed)
+{
+    const char *text = "";
+    int named = 0;
+
+    for (int i = 0; i < pass->job.replicas[type].replicas && named < NAMED_MAX; i++) {
+        const struct training_replica *replica =
+            training_replicas_get(&pass->replicas, &pass->job, type, i);
+
+        if (training_replica_judge(replica, pass->job.replicas[type].restart_policy) !=
+            TRAINING_VERDICT_FAIL)
+            continue;
+        text = arena_printf(pass->arena, "%s%s%s", text, named++ ? ", " : "",
+                            describe_failure(pass, replica));
+    }
+    return failed > named ? arena_printf(pass->arena, "%s, and %d more", text, failed - named)
+                          : text;
+}
+
+/* The message of the first type with replicas that failed for good, or NULL. It begins with the
+ * incumbent's sentence, which tools look for. */
+static const char *failed_replicas(const struct training_pass *pass)
 {
     const struct training_job *job = &pass->job;
 
@@ -150,10 +192,12 @@ static const char *failed_replicas(const struct training_pass *pass, bool *ret_w
 
         if (failed == 0 || is_dispensable(pass, type, failed))
             continue;
-        *ret_warning = job->replicas[type].restart_policy == TRAINING_RESTART_EXIT_CODE;
-        if (*ret_warning)
-            return training_job_say(pass->arena, job, job->kind->words.failing, type, failed);
-        return training_job_say(pass->arena, job, job->kind->words.failed, type, failed);
+        const char *words = job->replicas[type].restart_policy == TRAINING_RESTART_EXIT_CODE
+                                ? job->kind->words.failing
+                                : job->kind->words.failed;
+        return arena_printf(pass->arena, "%s %s",
+                            training_job_say(pass->arena, job, words, type, failed),
+                            describe_failures(pass, type, failed));
     }
     return NULL;
 }
@@ -285,7 +329,7 @@ struct training_judgement training_pass_judge(struct training_pass *pass)
                                                         : words->workers_succeeded);
         return judgement;
     }
-    judgement.message = failed_replicas(pass, &judgement.warning);
+    judgement.message = failed_replicas(pass);
     if (judgement.message)
         return judgement;
     if (is_past_backoff_limit(pass)) {

@@ -16,6 +16,24 @@ static void tell_of(const struct json *pod, struct training_event *event)
     event->of = kube_meta_uid(pod);
 }
 
+/* A container that was killed for its memory and started again in place: its exit code alone would
+ * tell nobody why. */
+static void report_memory(struct training_pass *pass, const struct json *pod,
+                          const struct json *container)
+{
+    const struct json *last = json_at(container, "lastState", "terminated", NULL);
+    const char *reason = json_get_string(last, "reason", "");
+
+    if (str_eq(reason, "OOMKilled"))
+        tell_of(pod,
+                training_plan_event(pass->plan, true, reason,
+                                    "Error pod %s container %s exitCode: %" PRId64
+                                    ": it used more memory than its limit; restart %" PRId64,
+                                    kube_meta_name(pod), json_get_string(container, "name", ""),
+                                    json_get_int(last, "exitCode", 0),
+                                    json_get_int(container, "restartCount", 0)));
+}
+
 static void report_state(struct training_pass *pass, const struct json *pod,
                          const struct json *container)
 {
@@ -32,6 +50,7 @@ static void report_state(struct training_pass *pass, const struct json *pod,
                          name, json_get_int(terminated, "exitCode", 0),
                          str_is_empty(message) ? "" : " terminated message: ", message));
     }
+    report_memory(pass, pod, container);
     message = json_get_string(waiting, "message", "");
     if (!str_is_empty(message)) {
         tell_of(pod,
@@ -129,7 +148,7 @@ void training_pass_report_exit(struct training_pass *pass, const struct training
     if (!replica->pod.json || replica->pod.exit_code == TRAINING_EXIT_CODE_NONE)
         return;
     tell_of(replica->pod.json,
-            training_plan_event(pass->plan, false, "ExitedWithCode",
+            training_plan_event(pass->plan, replica->pod.exit_code != 0, "ExitedWithCode",
                                 "Pod: %s.%s exited with code %" PRId64, pass->job.namespace_,
                                 replica->pod.name, replica->pod.exit_code));
 }

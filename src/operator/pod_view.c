@@ -95,3 +95,16 @@ int64_t training_pod_last_exit_code(const struct training_kind *kind,
     }
     return TRAINING_EXIT_CODE_NONE;
 }
+
+const char *training_pod_end_reason(const struct training_kind *kind, const struct json *pod)
+{
+    const struct json *status = json_get(pod, "status");
+    const char *reason = json_get_string(status, "reason", "");
+
+    JSON_EACH (container, json_get(status, "containerStatuses")) {
+        if (str_is_empty(reason) &&
+            str_eq(json_get_string(container, "name", NULL), kind->container))
+            reason = json_get_string(json_at(container, "state", "terminated", NULL), "reason", "");
+    }
+    return str_eq(reason, "Error") || str_eq(reason, "Completed") ? "" : reason;
+}

@@ -30,6 +30,9 @@ struct training_pod {
 /* How its program ended, now or the last time it was restarted in place. */
 int64_t training_pod_last_exit_code(const struct training_kind *kind,
                                     const struct training_pod *pod);
+/* Why its program ended, where more is known than its exit code, or why the pod failed:
+ * "OOMKilled", "Evicted"; "" where nothing is known. */
+const char *training_pod_end_reason(const struct training_kind *kind, const struct json *pod);
 void training_pod_read(const struct training_kind *kind, const struct json *pod,
                        struct training_pod *ret);
 

@@ -135,7 +135,7 @@ static void end_job(struct training_pass *pass, const struct training_judgement 
                            succeeded ? TRAINING_SUCCEEDED : TRAINING_FAILED, true, reason,
                            judgement->message, pass->now_ms);
     training_pass_set_time(pass, "completionTime");
-    training_plan_event(pass->plan, judgement->warning, reason, "%s", judgement->message);
+    training_plan_event(pass->plan, !succeeded, reason, "%s", judgement->message);
 }
 
 static void run_job(struct training_pass *pass)

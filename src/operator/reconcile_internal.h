@@ -29,7 +29,6 @@ enum training_outcome {
 struct training_judgement {
     enum training_outcome outcome;
     const char *message;
-    bool warning; /* the event that tells it is one */
 };
 struct training_judgement training_pass_judge(struct training_pass *pass);
 /* The chief, or without one any worker, is running. */

@@ -15,6 +15,17 @@ ANSWER_S = PATIENCE_S / 2  # that one answer may take, so that there is time to 
 POLL_S = 0.1
 
 
+def first_sentence(message):
+    """Without the replicas that an operator may name behind "2 Worker replica(s) failed."."""
+    start, end, _ = message.partition("replica(s) failed.")
+    return start + end
+
+
+def warned(event):
+    """An operator may call a failure a warning, too."""
+    return ("Warning",) + event[1:] if event[1].endswith("Failed") or event[1] == "ExitedWithCode" else event
+
+
 class Failure(Exception):
     """The scenario does not hold."""
 
@@ -258,7 +269,7 @@ class Space:
         return self.get(self.jobs, name)
 
     def conditions(self, name):
-        return [(c["type"], c["status"], c["reason"], c["message"])
+        return [(c["type"], c["status"], c["reason"], first_sentence(c["message"]))
                 for c in self.job(name).get("status", {}).get("conditions", [])]
 
     def counts(self, name):
@@ -277,14 +288,14 @@ class Space:
             about = event["involvedObject"]
             if about["kind"] == self.kind and about["name"] == name:
                 expect("who says it", self.controller, event["source"]["component"])
-                key = (event["type"], event["reason"], event["message"])
+                key = (event["type"], event["reason"], first_sentence(event["message"]))
                 said[key] = said.get(key, 0) + event.get("count", 1)
         return said
 
     def heard(self, name, *events):
         """Events are written behind the rest."""
         for event in events:
-            until(f"the event {event}", lambda e=event: e in self.events(name))
+            until(f"the event {event}", lambda e=event: e in self.events(name) or warned(e) in self.events(name))
 
     # --- waiting
     def until_true(self, name, condition):

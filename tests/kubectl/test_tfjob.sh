@@ -63,7 +63,7 @@ assert_contains "the restart is on the job" '"count":1' "$(kubectl get tfjob ret
 wait_until "the restart to be told" was_told retryable "job retryable is restarting because Worker replica(s) failed."
 wait_until "the exit code to be told" was_told retryable "exited with code 137"
 wait_for_tfjob permanent Failed
-assert_eq "a permanent failure" 'job "permanent" is failing because "Worker" replica(s) failed.' "$(message_of permanent Failed)"
+assert_contains "a permanent failure" 'job "permanent" is failing because "Worker" replica(s) failed. permanent-worker-' "$(message_of permanent Failed)"
 wait_for_tfjob never Failed
 assert_contains "a failure" "TFJob default/never has failed because" "$(message_of never Failed)"
 wait_for_tfjob always Succeeded

@@ -18,7 +18,7 @@ wait_for_tfjob retryable Succeeded
 assert_eq 'pods made' 2 "$(times_created retryable-worker-0)"
 wait_until 'the exit code to be told' was_told retryable 'exited with code 137'
 wait_for_tfjob permanent Failed
-assert_eq 'a permanent failure' 'job "permanent" is failing because "Worker" replica(s) failed.' "$(message_of permanent Failed)"
+assert_contains 'a permanent failure' 'job "permanent" is failing because "Worker" replica(s) failed. permanent-worker-' "$(message_of permanent Failed)"
 wait_for_tfjob never Failed
 assert_contains 'a failure' "TFJob $NAMESPACE/never has failed because" "$(message_of never Failed)"
 

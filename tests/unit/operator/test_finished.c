@@ -101,7 +101,7 @@ static void test_deadline_of_an_idle_job(void **state)
         fixture_message(&fixture, TRAINING_FAILED),
         "Job mnist has failed because it was active longer than specified deadline");
     assert_string_equal(fixture_events(&fixture),
-                        "Normal TFJobFailed: Job mnist has failed because it was active longer "
+                        "Warning TFJobFailed: Job mnist has failed because it was active longer "
                         "than specified deadline");
     fixture_release(&fixture);
 }

@@ -40,10 +40,13 @@ static const struct status_row STATUS_ROWS[] = {
      "Master 1/0/0 Worker 1/0/1", "job mnist is restarting because Worker replica(s) failed."},
     {"a worker failed, Never: job failed", "Master 1, Worker 2 Never", NULL,
      "master-0=Running worker-0=Failed(1) worker-1=Failed(1)", "Created Failed",
-     "Master 1/0/0 Worker 0/0/2", "PyTorchJob mnist is failed because 2 Worker replica(s) failed."},
+     "Master 1/0/0 Worker 0/0/2",
+     "PyTorchJob mnist is failed because 2 Worker replica(s) failed. "
+     "mnist-worker-0 exited with code 1, mnist-worker-1 exited with code 1"},
     {"a worker failed for good by its exit code", "Master 1, Worker 1 ExitCode", NULL,
      "master-0=Running worker-0=Failed(1)", "Created Failed", "Master 1/0/0 Worker 0/0/1",
-     "job \"mnist\" is failing because \"Worker\" replica(s) failed."},
+     "job \"mnist\" is failing because \"Worker\" replica(s) failed. mnist-worker-0 exited with "
+     "code 1"},
 
     {"workers alone: one running", "Worker 2", NULL, "worker-0=Pending worker-1=Running",
      "Created Running", "Worker 1/0/0", "PyTorchJob default/mnist is running."},

@@ -110,6 +110,24 @@ static void test_row(void **state)
     fixture_release(&fixture);
 }
 
+/* A container that was killed for its memory and started again by its node. */
+static void test_a_kill_for_memory_is_told(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Worker 1 OnFailure", NULL);
+    fixture_pods(&fixture, "worker-0=Running*2");
+    json_set(fixture.arena,
+             json_element(json_at(fixture.pods[0], "status", "containerStatuses", NULL), 0),
+             "lastState",
+             read_json(fixture.arena, "{'terminated': {'exitCode': 137, 'reason': 'OOMKilled'}}"));
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_events(&fixture),
+                        "Warning OOMKilled: Error pod mnist-worker-0 container tensorflow "
+                        "exitCode: 137: it used more memory than its limit; restart 2");
+    fixture_release(&fixture);
+}
+
 static void test_exact_words_of_failure(void **state)
 {
     struct job_fixture fixture;
@@ -118,18 +136,38 @@ static void test_exact_words_of_failure(void **state)
     fixture_pods(&fixture, "worker-0=Running worker-1=Failed(1)");
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_message(&fixture, TRAINING_FAILED),
-                        "job \"mnist\" is failing because \"Worker\" replica(s) failed.");
+                        "job \"mnist\" is failing because \"Worker\" replica(s) failed. "
+                        "mnist-worker-1 exited with code 1");
     assert_string_equal(
         fixture_events(&fixture),
-        "Normal ExitedWithCode: Pod: default.mnist-worker-1 exited with code 1\n"
-        "Warning TFJobFailed: job \"mnist\" is failing because \"Worker\" replica(s) failed.");
+        "Warning ExitedWithCode: Pod: default.mnist-worker-1 exited with code 1\n"
+        "Warning TFJobFailed: job \"mnist\" is failing because \"Worker\" replica(s) failed. "
+        "mnist-worker-1 exited with code 1");
     fixture_release(&fixture);
 
     fixture_init(&fixture, "Worker 2, PS 1", NULL);
     fixture_pods(&fixture, "worker-0=Failed(1) worker-1=Failed(1) ps-0=Running");
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_message(&fixture, TRAINING_FAILED),
-                        "TFJob default/mnist has failed because 2 Worker replica(s) failed.");
+                        "TFJob default/mnist has failed because 2 Worker replica(s) failed. "
+                        "mnist-worker-0 exited with code 1, mnist-worker-1 exited with code 1");
+    fixture_release(&fixture);
+
+    fixture_init(&fixture, "Worker 5", NULL);
+    fixture_pods(&fixture, "worker-0=Failed(1) worker-1=Failed(137) worker-2=Failed(2) "
+                           "worker-3=Failed(3) worker-4=Failed(4)");
+    json_set_string(
+        fixture.arena,
+        json_at(json_element(json_at(fixture.pods[1], "status", "containerStatuses", NULL), 0),
+                "state", "terminated", NULL),
+        "reason", "OOMKilled");
+    fixture_reconcile(&fixture);
+    assert_string_equal(fixture_message(&fixture, TRAINING_FAILED),
+                        "TFJob default/mnist has failed because 5 Worker replica(s) failed. "
+                        "mnist-worker-0 exited with code 1, mnist-worker-1 exited with code 137 "
+                        "(OOMKilled), mnist-worker-2 exited with code 2, and 2 more");
+    assert_true(fixture_was_told(
+        &fixture, "OOMKilled: Error pod mnist-worker-1 container tensorflow exitCode: 137"));
     fixture_release(&fixture);
 
     fixture_init(&fixture, "Worker 1 ExitCode", "{'backoffLimit': 0}");
@@ -151,7 +189,7 @@ static void test_exact_words_of_restart(void **state)
                         "job mnist is restarting because PS replica(s) failed.");
     assert_string_equal(
         fixture_events(&fixture),
-        "Normal ExitedWithCode: Pod: default.mnist-ps-0 exited with code 130\n"
+        "Warning ExitedWithCode: Pod: default.mnist-ps-0 exited with code 130\n"
         "Warning TFJobRestarting: job mnist is restarting because PS replica(s) failed.");
     /* Once of this pod, and again of the next that bears its name. */
     assert_true(fixture.plan.events[0].once);
@@ -536,6 +574,7 @@ static void test_a_count_does_not_overflow(void **state)
 int main(void)
 {
     static const struct CMUnitTest more[] = {
+        cmocka_unit_test(test_a_kill_for_memory_is_told),
         cmocka_unit_test(test_exact_words_of_failure),
         cmocka_unit_test(test_exact_words_of_restart),
         cmocka_unit_test(test_who_it_was_and_why),
