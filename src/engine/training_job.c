@@ -11,7 +11,8 @@
 /* The operator's limit, which manifests/ tells other API servers. */
 enum { REPLICAS_MAX = 10000 };
 
-/* What became runPolicy in v1 stood at the spec itself before. */
+/* What became runPolicy in v1 stood at the spec itself before. The default is v1beta1's own:
+ * without it the parameter servers of a job would run on after its end. */
 void kind_tfjob_convert_v1beta1(struct arena *arena, struct json *job)
 {
     static const char *const moved[] = {"activeDeadlineSeconds", "backoffLimit", "cleanPodPolicy",
@@ -25,6 +26,13 @@ void kind_tfjob_convert_v1beta1(struct arena *arena, struct json *job)
         json_set(arena, policy, moved[i], json_clone(arena, value));
         json_remove(spec, moved[i]);
     }
+    if (!spec || spec->type != JSON_OBJECT ||
+        json_get(json_get(spec, "runPolicy"), "cleanPodPolicy"))
+        return;
+    const struct json *written = json_get(spec, "runPolicy");
+    if (!written || written->type == JSON_NULL || written->type == JSON_OBJECT)
+        json_set_string(arena, json_ensure_object(arena, spec, "runPolicy"), "cleanPodPolicy",
+                        "Running");
 }
 
 void kind_training_job_create(struct arena *arena, struct json *job)

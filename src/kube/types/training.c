@@ -22,10 +22,10 @@ LOCAL_TYPE(SCHEDULING_POLICY, KUBEFLOW "SchedulingPolicy",
     INT32(0, "scheduleTimeoutSeconds", "how long its pods may wait for room", IF_SET,
         AT_LEAST(0)));
 
-/* v1beta1 has these in the spec itself. */
-#define ENDING_ROWS \
+/* v1beta1 has these in the spec itself, and a default for the first. */
+#define ENDING_ROWS(...) \
     TEXT(0, "cleanPodPolicy", "which pods are deleted when the job has ended", \
-        WORDS("None", "Running", "All")), \
+        WORDS("None", "Running", "All") __VA_OPT__(,) __VA_ARGS__), \
     INT32(0, "ttlSecondsAfterFinished", "how long after its end the job is deleted", IF_SET, \
         AT_LEAST(0)), \
     INT64(0, "activeDeadlineSeconds", "how long the job may run before it fails", IF_SET, \
@@ -34,7 +34,7 @@ LOCAL_TYPE(SCHEDULING_POLICY, KUBEFLOW "SchedulingPolicy",
         AT_LEAST(0))
 
 LOCAL_TYPE(RUN_POLICY, KUBEFLOW "RunPolicy", "how a job runs and ends",
-    ENDING_ROWS,
+    ENDING_ROWS(),
     BOOL(0, "suspend", "true: its pods are ended, and started again when it is false", IF_SET,
         FALLBACK("false")),
     TEXT(0, "managedBy", "the controller that runs the job, if it is another one", IF_SET,
@@ -91,7 +91,7 @@ TYPE(TYPE_TFJOB, KUBEFLOW "TFJob", "a distributed training of TensorFlow",
 
 LOCAL_TYPE(TFJOB_SPEC_V1BETA1, KUBEFLOW_V1BETA1 "TFJobSpec", "what a TensorFlow job is to do",
     TFJOB_ROWS,
-    ENDING_ROWS);
+    ENDING_ROWS(FALLBACK("\"Running\"")));
 
 TYPE(TYPE_TFJOB_V1BETA1, KUBEFLOW_V1BETA1 "TFJob", "a distributed training of TensorFlow",
     KIND_ROWS,

@@ -37,6 +37,33 @@ static void test_write_and_read(void **state)
     assert_string_equal(answer_at(api, &answer, "items.0.apiVersion"), "kubeflow.org/v1");
 }
 
+/* Each version keeps its own default of what becomes of the pods; v1's is the operator's. */
+static void test_clean_pod_policy(void **state)
+{
+    static const struct {
+        const char *path, *version, *spec, *policy;
+    } rows[] = {
+        {OLD, "v1beta1", "", "Running"},
+        {OLD, "v1beta1", "\"cleanPodPolicy\":\"All\",", "All"},
+        {OLD, "v1beta1", "\"runPolicy\":{\"cleanPodPolicy\":\"None\"},", "None"},
+        {OLD, "v1beta1", "\"runPolicy\":{\"backoffLimit\":1},", "Running"},
+        {NEW, "v1", "", ""},
+    };
+    struct api *api = *state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct answer answer =
+            api_post(api, rows[i].path,
+                     arena_printf(api->arena,
+                                  "{\"apiVersion\":\"kubeflow.org/%s\",\"kind\":\"TFJob\","
+                                  "\"metadata\":{\"generateName\":\"j\"},\"spec\":{%s"
+                                  "\"tfReplicaSpecs\":{\"PS\":{}}}}",
+                                  rows[i].version, rows[i].spec));
+        assert_int_equal(answer.status, 201);
+        assert_string_equal(answer_at(api, &answer, "spec.runPolicy.cleanPodPolicy"),
+                            rows[i].policy);
+    }
+}
+
 static void test_patch_and_watch(void **state)
 {
     struct api *api = *state;
@@ -78,9 +105,8 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_write_and_read),
-        API_TEST(test_patch_and_watch),
-        API_TEST(test_refused),
+        API_TEST(test_write_and_read),  API_TEST(test_clean_pod_policy),
+        API_TEST(test_patch_and_watch), API_TEST(test_refused),
         API_TEST(test_discovery),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
