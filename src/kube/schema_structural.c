@@ -121,11 +121,10 @@ static struct json *write_map(struct arena *arena, const struct schema *value)
     return json;
 }
 
+/* Without the anyOf that others write beside it, which says nothing more. */
 static struct json *write_int_or_string(struct arena *arena, const char *pattern)
 {
-    struct json *json = json_object(arena), *either = json_ensure_array(arena, json, "anyOf");
-    json_append(either, plain(arena, "integer", NULL));
-    json_append(either, plain(arena, "string", NULL));
+    struct json *json = json_object(arena);
     if (pattern)
         json_set_string(arena, json, "pattern", pattern);
     json_set_bool(arena, json, "x-kubernetes-int-or-string", true);

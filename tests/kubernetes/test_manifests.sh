@@ -150,15 +150,6 @@ with_command() { # NAME FIELD
 output=$(with_command misspelt '"comand": ["sh"]' | kubectl apply -f - 2>&1) && fail 'a misspelt field was accepted'
 assert_contains 'the misspelt field' 'unknown field "comand"' "$output"
 
-# --- two appliers share the containers of a job, the variables of a container and its ports
-with_command shared '"env": [{"name": "A", "value": "1"}], "ports": [{"containerPort": 1}]' |
-    kubectl apply --server-side --field-manager=one -f -
-with_command shared '"env": [{"name": "B", "value": "2"}], "ports": [{"containerPort": 2}]' |
-    kubectl apply --server-side --field-manager=two -f -
-assert_eq 'what both wrote' 'A=1 B=2 1/TCP 2/TCP' "$(kubectl get tfjob shared -o json | jq -r \
-    '.spec.tfReplicaSpecs.Worker.template.spec.containers[0] | [.env[] | "\(.name)=\(.value)"] + [.ports[] | "\(.containerPort)/\(.protocol)"] | join(" ")')"
-kubectl delete tfjob shared
-
 # --- roles: the operator's are enough and no more, and people who may edit or view may so with jobs
 may() { # WHO VERB RESOURCE[/PART][.GROUP] [NAMESPACE [NAME]]: as the API server itself judges, also of resources it does not have
     local whole=${3%%.*} group='' part=''
