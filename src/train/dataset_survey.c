@@ -14,7 +14,7 @@
 struct look {
     const char *path;
     struct picture_square square;
-    bool found;
+    size_t faces;
     char *reason; /* why it cannot be used; NULL: it can */
 };
 
@@ -32,7 +32,7 @@ static void look_at(const struct dataset_survey_options *options, struct look *l
     int result = picture_read(look->path, &picture, &err);
     if (result == 0) {
         result = face_crop_choose(options->crop, options->finder, &picture, &look->square,
-                                  &look->found, &err);
+                                  &look->faces, &err);
         if (result < 0)
             result = err_wrap(&err, "'%s'", look->path);
     }
@@ -71,7 +71,7 @@ static void sift_person(struct person *person, struct look *looks, bool cut,
         person->squares = mem_calloc(person->count, sizeof(*person->squares));
     for (size_t i = 0; i < person->count; i++) {
         struct look *look = &looks[i];
-        survey->faces += look->found;
+        survey->faces += look->faces > 0;
         if (!look->reason) {
             if (cut)
                 person->squares[kept] = look->square;

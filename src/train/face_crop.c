@@ -42,13 +42,13 @@ int face_crop_open(enum face_crop *crop, struct face_finder **ret, struct err *e
 }
 
 int face_crop_choose(enum face_crop crop, const struct face_finder *finder,
-                     const struct picture *picture, struct picture_square *ret, bool *ret_found,
+                     const struct picture *picture, struct picture_square *ret, size_t *ret_faces,
                      struct err *err)
 {
-    bool found = looks_for_faces(crop) && face_finder_find(finder, picture, ret);
-    if (ret_found)
-        *ret_found = found;
-    if (found) {
+    size_t faces = looks_for_faces(crop) ? face_finder_find(finder, picture, ret) : 0;
+    if (ret_faces)
+        *ret_faces = faces;
+    if (faces) {
         ret->x -= MARGIN * ret->side;
         ret->y -= MARGIN * ret->side;
         ret->side *= 1 + 2 * MARGIN;

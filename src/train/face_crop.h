@@ -23,9 +23,10 @@ int face_crop_open(enum face_crop *crop, struct face_finder **ret, struct err *e
 
 /* The square to cut, with a margin around the face. Without a face FACE_CROP_CASCADE is
  * ERR_INVALID.
- * `*ret_found` tells whether there was one; it may be NULL. */
+ * `*ret_faces`, which may be NULL, is the number of faces that were found, of which the square
+ * shows the most prominent one; 0 where none is looked for. It is set on failure, too. */
 int face_crop_choose(enum face_crop crop, const struct face_finder *finder,
-                     const struct picture *picture, struct picture_square *ret, bool *ret_found,
+                     const struct picture *picture, struct picture_square *ret, size_t *ret_faces,
                      struct err *err);
 
 #endif

@@ -19,6 +19,9 @@ enum {
 #define SMALLEST  0.2 /* face, in parts of the shorter side */
 #define BORDER    0.1 /* in parts of the shorter side, around the picture: a face may fill it */
 #define AGREEMENT 0.2 /* how far windows of one face lie apart, in parts of their side */
+/* The least score of a further face, in parts of the best one's. On the 400 portraits of ORL no
+ * second group that lies beside the face exists at all; two equal faces score alike. */
+#define FURTHER 0.2
 
 struct face_finder {
     struct cascade *cascade;
@@ -158,14 +161,54 @@ static size_t root_of(size_t *parents, size_t i)
     return i;
 }
 
-/* Groups of windows that agree, directly or through others, become their means; the best is that
- * with most windows, where a large one counts more. */
-static bool choose(const struct boxes *boxes, struct picture_square *ret)
+/* Windows that agree, directly or through others. */
+struct group {
+    struct picture_square sum;
+    int support;
+};
+
+static struct picture_square mean_of(const struct group *group)
 {
-    struct group {
-        struct picture_square sum;
-        int support;
-    };
+    return (struct picture_square){group->sum.x / group->support, group->sum.y / group->support,
+                                   group->sum.side / group->support};
+}
+
+static int by_score(const void *a, const void *b)
+{
+    double x = ((const struct group *)a)->sum.side, y = ((const struct group *)b)->sum.side;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* A nose or a collar that looks like a face lies within a face or around it. */
+static bool overlap(const struct picture_square *a, const struct picture_square *b)
+{
+    double apart = fmax(a->side, b->side) / 2;
+    return fabs(a->x + a->side / 2 - b->x - b->side / 2) < apart &&
+           fabs(a->y + a->side / 2 - b->y - b->side / 2) < apart;
+}
+
+/* The faces among `groups`, which are sorted by score: those with a score near the best that do not
+ * overlap a better one. */
+static size_t count_faces(const struct group *groups, size_t count)
+{
+    struct picture_square faces[FACE_FINDER_FACES_MAX];
+    size_t found = 0;
+    for (size_t i = 0; i < count && found < FACE_FINDER_FACES_MAX; i++) {
+        if (groups[i].sum.side < FURTHER * groups[0].sum.side)
+            break;
+        faces[found] = mean_of(&groups[i]);
+        bool apart = true;
+        for (size_t j = 0; j < found; j++)
+            apart = apart && !overlap(&faces[j], &faces[found]);
+        found += apart;
+    }
+    return found;
+}
+
+/* Groups of windows that agree become their means; the best is that with most windows, where a
+ * large one counts more. Returns the number of faces. */
+static size_t choose(const struct boxes *boxes, struct picture_square *ret)
+{
     size_t count = boxes->list.count;
     const struct picture_square *items = boxes->list.items;
     _cleanup_free_ size_t *parents = mem_calloc(count + 1, sizeof(*parents));
@@ -183,16 +226,15 @@ static bool choose(const struct boxes *boxes, struct picture_square *ret)
         group->sum.side += items[i].side;
         group->support++;
     }
-    double best = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct group *group = &groups[i];
-        if (group->support < SUPPORT_MIN || group->sum.side <= best)
-            continue;
-        best = group->sum.side; /* support times side */
-        *ret = (struct picture_square){group->sum.x / group->support, group->sum.y / group->support,
-                                       group->sum.side / group->support};
-    }
-    return best > 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (groups[i].support >= SUPPORT_MIN)
+            groups[kept++] = groups[i];
+    if (kept == 0)
+        return 0;
+    qsort(groups, kept, sizeof(*groups), by_score);
+    *ret = mean_of(&groups[0]);
+    return count_faces(groups, kept);
 }
 
 static void search_level(const struct cascade_plan *plan, const struct cascade_sums *sums,
@@ -207,8 +249,8 @@ static void search_level(const struct cascade_plan *plan, const struct cascade_s
             }
 }
 
-bool face_finder_find(const struct face_finder *finder, const struct picture *picture,
-                      struct picture_square *ret)
+size_t face_finder_find(const struct face_finder *finder, const struct picture *picture,
+                        struct picture_square *ret)
 {
     size_t longer = picture->width > picture->height ? picture->width : picture->height;
     double smaller = longer > SIDE_MAX ? (double)longer / SIDE_MAX : 1;
@@ -230,7 +272,7 @@ bool face_finder_find(const struct face_finder *finder, const struct picture *pi
         search_level(plan, &sums, finder->window, factor, &boxes);
     }
     struct picture_square best = {0};
-    bool found = choose(&boxes, &best);
+    size_t found = choose(&boxes, &best);
     if (found)
         *ret = (struct picture_square){(best.x - grey.border) * smaller,
                                        (best.y - grey.border) * smaller, best.side * smaller};

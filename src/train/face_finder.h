@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "train/picture.h"
 
-#include <stdbool.h>
+#include <stddef.h>
 
 /* Where Debian's package opencv-data puts it. */
 #define FACE_FINDER_CASCADE "/usr/share/opencv4/haarcascades/haarcascade_frontalface_alt2.xml"
@@ -21,10 +21,12 @@ int face_finder_new(const char *cascade, struct face_finder **ret, struct err *e
 struct face_finder *face_finder_free(struct face_finder *finder); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(face_finder)
 
-/* The square of the face that most windows agree on, where larger ones count more; it may hang over
- * the edges. Faces of less than a fifth of the shorter side are not looked for: they are not whom
- * the picture is of. False: there is none. */
-bool face_finder_find(const struct face_finder *finder, const struct picture *picture,
-                      struct picture_square *ret);
+/* Returns the number of faces, at most FACE_FINDER_FACES_MAX; `*ret` is set where it is not 0. It
+ * is the square of the face that most windows agree on, where larger ones count more; it may hang
+ * over the edges. Faces of less than a fifth of the shorter side are not looked for: they are not
+ * the subject of the picture. */
+enum { FACE_FINDER_FACES_MAX = 16 };
+size_t face_finder_find(const struct face_finder *finder, const struct picture *picture,
+                        struct picture_square *ret);
 
 #endif

@@ -65,7 +65,7 @@ static void look_at(struct inspection *inspection, const struct people_crop *cro
     _cleanup_(picture_release) struct picture picture = {0};
     struct err err = ERR_INIT;
     struct picture_square square;
-    bool found = false;
+    size_t faces = 0;
     buf_init(&file, PICTURE_FILE_MAX);
     int result = file_read(path, &file, &err);
     if (result == 0) {
@@ -74,8 +74,8 @@ static void look_at(struct inspection *inspection, const struct people_crop *cro
         if (result == 0) {
             inspection->decoded++;
             count_size(inspection, &picture);
-            result = face_crop_choose(crop->crop, crop->finder, &picture, &square, &found, &err);
-            inspection->faces += found;
+            result = face_crop_choose(crop->crop, crop->finder, &picture, &square, &faces, &err);
+            inspection->faces += faces > 0;
         }
         if (result < 0)
             err_wrap(&err, "'%s'", path);

@@ -144,24 +144,35 @@ static void nonsense_is_refused(void **state)
     assert_int_equal(cascade_read("/nonexistent", &cascade, &err), -ERR_NOT_FOUND);
 }
 
-static void draw_square(struct picture *picture, int x, int y, int side)
+static void add_square(struct picture *picture, int x, int y, int side)
 {
-    memset(picture->pixels, 20, picture->width * picture->height);
     for (int v = y; v < y + side; v++)
         memset(picture->pixels + (size_t)v * picture->width + x, 220, (size_t)side);
 }
 
-static void a_face_is_found_at_its_place_and_size(void **state)
+static void draw_square(struct picture *picture, int x, int y, int side)
 {
-    (void)state;
+    memset(picture->pixels, 20, picture->width * picture->height);
+    add_square(picture, x, y, side);
+}
+
+static struct face_finder *finder_of_squares(void)
+{
     char path[] = "/tmp/trainyard-cascade.XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
     assert_int_equal(file_replace(path, SQUARE, strlen(SQUARE), 0600, &err), 0);
-    _cleanup_(cleanup_face_finder) struct face_finder *finder = NULL;
+    struct face_finder *finder = NULL;
     assert_int_equal(face_finder_new(path, &finder, &err), 0);
     unlink(path);
+    return finder;
+}
+
+static void a_face_is_found_at_its_place_and_size(void **state)
+{
+    (void)state;
+    _cleanup_(cleanup_face_finder) struct face_finder *finder = finder_of_squares();
 
     uint8_t *pixels = mem_alloc(1200 * 900);
     static const int CASES[][5] = {{120, 90, 40, 30, 20},
@@ -173,24 +184,25 @@ static void a_face_is_found_at_its_place_and_size(void **state)
         struct picture picture = {(size_t)c[0], (size_t)c[1], 1, pixels};
         draw_square(&picture, c[2], c[3], c[4]);
         struct picture_square found = {0};
-        assert_true(face_finder_find(finder, &picture, &found));
+        assert_int_equal(face_finder_find(finder, &picture, &found), 1);
         double want = 2.0 * c[4]; /* the window is twice as large as what it looks for */
         assert_float_equal(found.x + found.side / 2, c[2] + c[4] / 2.0, want * 0.15);
         assert_float_equal(found.y + found.side / 2, c[3] + c[4] / 2.0, want * 0.15);
         assert_true(found.side > want * 0.7 && found.side < want * 1.4);
 
         struct picture_square cut;
-        bool seen = false;
+        size_t seen = 0;
         assert_int_equal(face_crop_choose(FACE_CROP_CASCADE, finder, &picture, &cut, &seen, &err),
                          0);
-        assert_true(seen && cut.side > found.side && cut.x < found.x && cut.y < found.y);
+        assert_int_equal(seen, 1);
+        assert_true(cut.side > found.side && cut.x < found.x && cut.y < found.y);
         memset(pixels, 20, picture.width * picture.height);
-        assert_false(face_finder_find(finder, &picture, &found));
+        assert_int_equal(face_finder_find(finder, &picture, &found), 0);
         assert_int_equal(face_crop_choose(FACE_CROP_AUTO, finder, &picture, &cut, &seen, &err), 0);
-        assert_false(seen);
+        assert_int_equal(seen, 0);
         assert_float_equal(cut.side, c[0] < c[1] ? c[0] : c[1], 1e-9);
         assert_int_equal(face_crop_choose(FACE_CROP_WHOLE, NULL, &picture, &cut, &seen, &err), 0);
-        assert_false(seen);
+        assert_int_equal(seen, 0);
         assert_float_equal(cut.side, c[0] > c[1] ? c[0] : c[1], 1e-9);
         assert_float_equal(cut.x + cut.side / 2, c[0] / 2.0, 1e-9);
         assert_float_equal(cut.y + cut.side / 2, c[1] / 2.0, 1e-9);
@@ -200,8 +212,23 @@ static void a_face_is_found_at_its_place_and_size(void **state)
     }
     struct picture dot = {1, 1, 1, pixels};
     struct picture_square found;
-    assert_false(face_finder_find(finder, &dot, &found));
+    assert_int_equal(face_finder_find(finder, &dot, &found), 0);
     free(pixels);
+}
+
+static void faces_beside_each_other_are_counted(void **state)
+{
+    (void)state;
+    _cleanup_(cleanup_face_finder) struct face_finder *finder = finder_of_squares();
+    uint8_t pixels[240 * 90];
+    struct picture picture = {240, 90, 1, pixels};
+    struct picture_square found;
+    draw_square(&picture, 30, 30, 20);
+    assert_int_equal(face_finder_find(finder, &picture, &found), 1);
+    add_square(&picture, 110, 35, 24);
+    assert_int_equal(face_finder_find(finder, &picture, &found), 2);
+    add_square(&picture, 190, 40, 20);
+    assert_int_equal(face_finder_find(finder, &picture, &found), 3);
 }
 
 static void names_are_read_back(void **state)
@@ -341,6 +368,7 @@ int main(void)
         cmocka_unit_test(words_have_limits),
         cmocka_unit_test(a_cascade_file_has_a_limit),
         cmocka_unit_test(a_face_is_found_at_its_place_and_size),
+        cmocka_unit_test(faces_beside_each_other_are_counted),
         cmocka_unit_test(names_are_read_back),
         cmocka_unit_test(the_installed_cascade_is_read),
     };
