@@ -118,6 +118,27 @@ int face_eval_run(struct face_model *model, const struct dataset *dataset,
     return 0;
 }
 
+int face_eval_strangers(struct face_model *model, const struct dataset *dataset,
+                        const struct dataset_persons_list *persons, struct face_strangers *ret,
+                        struct err *err)
+{
+    _cleanup_(gathered_release) struct gathered gathered = {0};
+    struct dataset_persons_list some = {persons->items, persons->count};
+    if (some.count > METRICS_PICTURES_MAX)
+        some.count = METRICS_PICTURES_MAX;
+    int result = gather(model, dataset, &some, &gathered, err);
+    if (result < 0)
+        return result;
+    _cleanup_free_ size_t *first = mem_calloc(some.count + 1, sizeof(*first));
+    for (size_t i = 0; i < gathered.count; i++)
+        first[gathered.labels[i] + 1]++;
+    for (size_t i = 0; i < some.count; i++)
+        first[i + 1] += first[i];
+    *ret = face_strangers_measure(gathered.embeddings, first, some.count,
+                                  face_model_dimensions(model));
+    return 0;
+}
+
 void face_eval_release(struct face_eval *eval)
 {
     free(eval->rows);

@@ -26,6 +26,10 @@ struct face_eval {
 int face_eval_run(struct face_model *model, const struct dataset *dataset,
                   const struct dataset_persons_list *persons, struct face_eval *ret,
                   struct err *err);
+/* How near strangers come: the same pictures, each against the people it does not show. */
+int face_eval_strangers(struct face_model *model, const struct dataset *dataset,
+                        const struct dataset_persons_list *persons, struct face_strangers *ret,
+                        struct err *err);
 void face_eval_release(struct face_eval *eval); /* safe on zeroed memory */
 
 /* What a person reads, and what a program does. */

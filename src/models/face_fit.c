@@ -271,11 +271,26 @@ static struct json *config_of(void *context, struct arena *arena)
     return face_config_to_json(arena, &fit->options->model);
 }
 
+/* How near strangers come, for the model file: measured on people held out where there are enough.
+ */
+static int note_strangers(struct fit *fit, struct arena *arena, struct json *notes, struct err *err)
+{
+    bool held_out = fit->split.held_out.count >= FACE_STRANGERS_PEOPLE_MIN;
+    struct face_strangers strangers = {0};
+    int result =
+        face_eval_strangers(fit->model, fit->dataset,
+                            held_out ? &fit->split.held_out : &fit->split.train, &strangers, err);
+    strangers.trained_on = !held_out;
+    if (result == 0 && strangers.people)
+        json_set(arena, notes, "strangers", face_strangers_to_json(arena, &strangers));
+    return result;
+}
+
 /* Rank 0: the judgement on people held out, and the model file with it. */
 static int conclude(struct fit *fit, struct face_fit_result *result, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *notes = NULL;
+    struct json *notes = json_object(arena);
     if (fit->split.held_out.count >= 2) {
         int failed =
             face_eval_run(fit->model, fit->dataset, &fit->split.held_out, &result->eval, err);
@@ -287,11 +302,13 @@ static int conclude(struct fit *fit, struct face_fit_result *result, struct err 
         char text[512];
         face_eval_sentence(&result->eval, text, sizeof(text));
         run_log_result(fit->log, text);
-        notes = json_object(arena);
         json_set(arena, notes, "heldOut", face_eval_to_json(arena, &result->eval));
     }
     if (!fit->options->model_dir)
         return 0;
+    int failed = note_strangers(fit, arena, notes, err);
+    if (failed < 0)
+        return failed;
     char path[CHECKPOINT_PATH_MAX];
     face_fit_model_path(fit->options->model_dir, path, sizeof(path));
     struct checkpoint_info info = {.model = "face",

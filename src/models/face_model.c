@@ -15,6 +15,7 @@ enum {
 
 struct face_model {
     struct face_config config;
+    struct face_strangers strangers;
     struct params *params;
     struct network *network;
     struct tape *tape;
@@ -57,6 +58,7 @@ int face_model_load(const char *path, struct face_model **ret, struct err *err)
     if (result < 0)
         return result;
     face_model_changed(model);
+    model->strangers = face_strangers_from_json(json_get(checkpoint->info.notes, "strangers"));
     *ret = TAKE(model);
     return 0;
 }
@@ -92,6 +94,11 @@ size_t face_model_channels(const struct face_model *model)
 size_t face_model_dimensions(const struct face_model *model)
 {
     return (size_t)model->config.embedding;
+}
+
+const struct face_strangers *face_model_strangers(const struct face_model *model)
+{
+    return &model->strangers;
 }
 
 struct params *face_model_params(struct face_model *model)

@@ -5,6 +5,7 @@
 #define TRAINYARD_MODELS_FACE_MODEL_H
 
 #include "models/face.h"
+#include "models/face_threshold.h"
 
 struct face_model;
 
@@ -18,6 +19,10 @@ const struct face_config *face_model_config(const struct face_model *model);
 size_t face_model_side(const struct face_model *model);
 size_t face_model_channels(const struct face_model *model);
 size_t face_model_dimensions(const struct face_model *model);
+
+/* How near strangers came at the end of training. Nothing was measured in a model that was never
+ * trained to its end, or by a version that did not measure it. */
+const struct face_strangers *face_model_strangers(const struct face_model *model);
 
 struct params *face_model_params(struct face_model *model);
 struct network *face_model_network(struct face_model *model);

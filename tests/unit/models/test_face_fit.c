@@ -378,6 +378,34 @@ static void a_damaged_checkpoint_is_passed_over(void **state)
     dataset_free(dataset);
 }
 
+/* Held-out people, or where they are too few those trained on. */
+static void the_model_file_says_how_near_strangers_come(void **state)
+{
+    struct dataset *dataset = people(24, 5);
+    static const size_t HELD_OUT[] = {0, 4, 6};
+    for (size_t i = 0; i < ARRAY_SIZE(HELD_OUT); i++) {
+        char path[128], file[256];
+        struct face_fit_options options = small_run(4);
+        snprintf(path, sizeof(path), "%s/strangers-%zu", directory, HELD_OUT[i]);
+        options.model_dir = path;
+        options.held_out = HELD_OUT[i];
+        struct face_fit_result result = fit_alone(&options, dataset);
+        face_fit_result_release(&result);
+        face_fit_model_path(path, file, sizeof(file));
+        struct face_model *model = NULL;
+        assert_int_equal(face_model_load(file, &model, NULL), 0);
+        const struct face_strangers *strangers = face_model_strangers(model);
+        bool trained_on = HELD_OUT[i] < FACE_STRANGERS_PEOPLE_MIN;
+        size_t measured = trained_on ? 24 - HELD_OUT[i] : HELD_OUT[i];
+        assert_int_equal(strangers->trained_on, trained_on);
+        assert_int_equal(strangers->people, measured);
+        assert_int_equal(strangers->pairs, measured * 5 * (measured - 1));
+        assert_true(strangers->quantiles[0] > 0);
+        face_model_free(model);
+    }
+    dataset_free(dataset);
+}
+
 static void what_cannot_be_trained_is_refused(void **state)
 {
     struct dataset *dataset = people(16, 5);
@@ -450,6 +478,7 @@ int main(void)
         cmocka_unit_test(a_lost_worker_costs_one_step),
         cmocka_unit_test(workers_that_find_together_go_on),
         cmocka_unit_test(a_damaged_checkpoint_is_passed_over),
+        cmocka_unit_test(the_model_file_says_how_near_strangers_come),
         cmocka_unit_test(what_cannot_be_trained_is_refused),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

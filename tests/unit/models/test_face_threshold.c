@@ -1,0 +1,176 @@
+/* When a face is nobody's: thresholds of distributions that are known, tiny galleries, and what a
+ * model file keeps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "models/face_threshold.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Distances of 0.0001, 0.0002 … 1 in an order that is not sorted: the part p lies below p. */
+static struct face_strangers even(size_t people)
+{
+    enum { PAIRS = 10000 };
+    double *distances = mem_calloc(PAIRS, sizeof(*distances));
+    for (size_t i = 0; i < PAIRS; i++)
+        distances[i] = (double)((i * 7919) % PAIRS + 1) / PAIRS;
+    struct face_strangers strangers = face_strangers_of(distances, PAIRS, people);
+    free(distances);
+    return strangers;
+}
+
+static void a_part_of_the_pairs_lies_below_its_distance(void **state)
+{
+    (void)state;
+    struct face_strangers strangers = even(20);
+    assert_int_equal(strangers.people, 20);
+    assert_int_equal(strangers.pairs, 10000);
+    static const double PARTS[] = {0, 1e-4, 0.0003, 0.003, 0.01, 0.03, 0.15, 0.5};
+    for (size_t i = 0; i < ARRAY_SIZE(PARTS); i++)
+        assert_float_equal(face_strangers_distance(&strangers, PARTS[i]), PARTS[i] + 1e-4, 1e-6);
+    assert_float_equal(face_strangers_distance(&strangers, 0.9), 0.5001, 1e-6);
+    assert_float_equal(face_strangers_distance(&strangers, -1), 1e-4, 1e-6);
+}
+
+/* Of a gallery of n people each may be the one a stranger is taken for. */
+static void more_people_need_a_smaller_distance(void **state)
+{
+    (void)state;
+    struct face_strangers gallery = even(20), none = {0};
+    double before = 1;
+    for (size_t people = 1; people <= 64; people *= 2) {
+        struct face_threshold threshold = face_threshold_of(&gallery, &none, people, 0.05);
+        assert_int_equal(threshold.source, FACE_THRESHOLD_GALLERY);
+        assert_true(threshold.sure < threshold.known && threshold.known < threshold.near);
+        assert_true(threshold.known < before);
+        before = threshold.known;
+        double strangers = 1 - pow(1 - threshold.known, (double)people);
+        assert_float_equal(strangers, 0.05, 0.01);
+    }
+    struct face_threshold strict = face_threshold_of(&gallery, &none, 8, 0.01);
+    struct face_threshold loose = face_threshold_of(&gallery, &none, 8, 0.2);
+    assert_true(strict.known < loose.known);
+    struct face_threshold all =
+        face_threshold_of(&gallery, &none, 8, 1); /* nobody is unsure then */
+    assert_true(isfinite(all.near) && all.known <= all.near);
+}
+
+static void words_follow_the_thresholds(void **state)
+{
+    (void)state;
+    struct face_threshold threshold = {0.5, 0.7, 0.9, FACE_THRESHOLD_GALLERY};
+    assert_string_equal(face_threshold_words(&threshold, 0), "very likely");
+    assert_string_equal(face_threshold_words(&threshold, 0.5), "likely");
+    assert_string_equal(face_threshold_words(&threshold, 0.7), "unsure");
+    assert_string_equal(face_threshold_words(&threshold, 0.9), "nobody in the gallery is near");
+    assert_string_equal(face_threshold_words(&threshold, NAN), "nobody in the gallery is near");
+}
+
+/* Embeddings of one dimension, so that distances are seen at once. */
+static void tiny_galleries_leave_it_to_the_model(void **state)
+{
+    (void)state;
+    struct face_strangers model = even(20), none = {0};
+    static const float LINE[] = {0, 1, 3, 7, 12, 20};
+    static const size_t FIRST[] = {0, 1, 2, 3, 4, 5, 6};
+    for (size_t people = 0; people <= 6; people++) {
+        struct face_strangers gallery = face_strangers_measure(LINE, FIRST, people, 1);
+        size_t pairs = people ? people * (people - 1) : 0;
+        assert_int_equal(gallery.pairs, pairs);
+        assert_int_equal(gallery.people, pairs ? people : 0);
+        struct face_threshold threshold = face_threshold_of(&gallery, &model, people, 0.05);
+        assert_int_equal(threshold.source, FACE_THRESHOLD_MODEL);
+        threshold = face_threshold_of(&gallery, &none, people, 0.05);
+        if (people < 2) { /* nothing is known of strangers */
+            assert_int_equal(threshold.source, FACE_THRESHOLD_DEFAULT);
+            assert_true(threshold.sure < threshold.known && threshold.known < threshold.near);
+        } else { /* none of the gallery's own pairs is taken for one person */
+            assert_int_equal(threshold.source, FACE_THRESHOLD_GALLERY);
+            assert_float_equal(threshold.known, 1, 1e-6);
+        }
+    }
+}
+
+/* Five people with several pictures: the distance is the mean to all of a person's pictures. */
+static void pairs_are_of_a_picture_and_another_person(void **state)
+{
+    (void)state;
+    static const float LINE[] = {0, 1, 10, 12, 20, 30, 31, 40};
+    static const size_t FIRST[] = {0, 2, 4, 5, 7, 8};
+    struct face_strangers strangers = face_strangers_measure(LINE, FIRST, 5, 1);
+    assert_int_equal(strangers.pairs, 8 * 4);
+    assert_float_equal(strangers.quantiles[0], 8, 1e-6); /* from 12 to 20 */
+    assert_float_equal(strangers.quantiles[7], 8, 1e-6); /* the next one: from 20 to 10 and 12 */
+    assert_float_equal(face_strangers_distance(&strangers, 0.05), 9, 1e-6);
+    struct face_strangers nobody = face_strangers_measure(NULL, (size_t[]){0}, 0, 1);
+    assert_int_equal(nobody.people, 0);
+}
+
+static void very_many_people_are_thinned_out(void **state)
+{
+    (void)state;
+    enum { PEOPLE = 1000, PICTURES = 20 };
+    float *line = mem_calloc(PEOPLE * PICTURES, sizeof(*line));
+    size_t *first = mem_calloc(PEOPLE + 1, sizeof(*first));
+    for (size_t i = 0; i < PEOPLE * PICTURES; i++)
+        line[i] = (float)(i / PICTURES);
+    for (size_t i = 0; i <= PEOPLE; i++)
+        first[i] = i * PICTURES;
+    struct face_strangers strangers = face_strangers_measure(line, first, PEOPLE, 1);
+    assert_true(strangers.people > 300 && strangers.people <= 400);
+    assert_true(strangers.pairs > 300 * 300 && strangers.pairs <= 400 * 400 * 8);
+    free(line);
+    free(first);
+}
+
+static void a_model_file_keeps_it(void **state)
+{
+    (void)state;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct face_strangers before = even(20);
+    before.trained_on = true;
+    struct json *json = face_strangers_to_json(arena, &before);
+    struct face_strangers after = face_strangers_from_json(json);
+    assert_int_equal(after.people, 20);
+    assert_int_equal(after.pairs, before.pairs);
+    assert_true(after.trained_on);
+    for (size_t i = 0; i < FACE_STRANGERS_QUANTILES; i++)
+        assert_float_equal(after.quantiles[i], before.quantiles[i], 1e-9);
+
+    assert_int_equal(face_strangers_from_json(NULL).people, 0);
+    assert_int_equal(face_strangers_from_json(json_object(arena)).people, 0);
+    static const char *const WRONG[] = {"people", "pairs", "distances"};
+    for (size_t i = 0; i < ARRAY_SIZE(WRONG); i++) {
+        struct json *other = json_clone(arena, json);
+        json_set_string(arena, other, WRONG[i], "many");
+        assert_int_equal(face_strangers_from_json(other).people, 0);
+    }
+    struct json *list = json_get(json, "distances");
+    json_append(list, json_real(arena, 1)); /* one too many */
+    assert_int_equal(face_strangers_from_json(json).people, 0);
+    json_remove_element(list, list->last);
+    json_remove_element(list, list->last); /* one too few */
+    assert_int_equal(face_strangers_from_json(json).people, 0);
+    json_append(list, json_real(arena, 0)); /* it falls */
+    assert_int_equal(face_strangers_from_json(json).people, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_part_of_the_pairs_lies_below_its_distance),
+        cmocka_unit_test(more_people_need_a_smaller_distance),
+        cmocka_unit_test(words_follow_the_thresholds),
+        cmocka_unit_test(tiny_galleries_leave_it_to_the_model),
+        cmocka_unit_test(pairs_are_of_a_picture_and_another_person),
+        cmocka_unit_test(very_many_people_are_thinned_out),
+        cmocka_unit_test(a_model_file_keeps_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
