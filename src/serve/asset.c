@@ -18,4 +18,8 @@
     }
 
 EMBED(classifier_html, "classifier.html")
+EMBED(help_html, "help.html")
+EMBED(icon_svg, "icon.svg")
+EMBED(page_js, "page.js")
+EMBED(style_css, "style.css")
 EMBED(upload_html, "upload.html")

@@ -10,6 +10,10 @@ struct asset {
 };
 
 struct asset asset_classifier_html(void);
+struct asset asset_help_html(void);
+struct asset asset_icon_svg(void);
+struct asset asset_page_js(void);
+struct asset asset_style_css(void);
 struct asset asset_upload_html(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "serve/page.h"
+#include "serve/report_page.h"
 #include "serve/tf_serving.h"
 
 #include <inttypes.h>
@@ -191,6 +192,7 @@ static void handle_model(struct classifier_page *page, struct http_exchange *exc
     if (accuracy >= 0)
         json_set(arena, answer, "accuracy", json_real(arena, accuracy));
     json_set_int(arena, answer, "pictures", (int64_t)page->options.test->count);
+    json_set(arena, answer, "report", json_bool(arena, report_page_exists(page->options.report)));
     page_respond_json(exchange, 200, answer);
 }
 
@@ -269,12 +271,14 @@ void classifier_page_handle(struct http_exchange *exchange, void *context)
         page_respond_html(exchange, asset_classifier_html());
     else if (str_eq(path, "/random"))
         handle_random(page, exchange);
+    else if (str_eq(path, "/report"))
+        report_page_respond(page->options.loop, page->options.report, exchange);
     else if (str_eq(path, "/model"))
         handle_model(page, exchange);
     else if (str_eq(path, "/healthz"))
         http_respond(exchange, 200, "text/plain", "ok\n", 3);
     else if (str_has_prefix(path, PICTURES))
         handle_picture(page, path + strlen(PICTURES), exchange);
-    else
+    else if (!page_respond_asset(exchange, path))
         page_respond_refusal(exchange, ERR_NOT_FOUND, "there is nothing here: the page is at /");
 }

@@ -11,10 +11,12 @@
 enum { CLASSIFIER_PAGE_INSTANCES_MAX = 1024 }; /* pictures of one request */
 
 struct classifier_page_options {
+    struct loop *loop;
     struct classifier_source *source;
     const struct idx *test; /* pictures to show */
     const char *directory;  /* of the data set, for the names of its classes */
     const char *model_name; /* in /v1/models/NAME */
+    const char *report;     /* file of the training run's report, or NULL */
     uint64_t seed;          /* of the draw of pictures */
 };
 

@@ -1,12 +1,34 @@
 /* Answers that the pages share; see page.h. */
 #include "serve/page.h"
 
-#include "base/buf.h"
+#include "base/mem.h"
+#include "base/str.h"
 #include "train/picture.h"
 
 #include <string.h>
 
 enum { PNG_MAX = 8 << 20 };
+
+bool page_respond_asset(struct http_exchange *exchange, const char *path)
+{
+    static const struct {
+        const char *path, *type;
+        struct asset (*asset)(void);
+    } ASSETS[] = {
+        {"/style.css", "text/css; charset=utf-8", asset_style_css},
+        {"/page.js", "text/javascript; charset=utf-8", asset_page_js},
+        {"/icon.svg", "image/svg+xml", asset_icon_svg},
+        {"/favicon.ico", "image/svg+xml", asset_icon_svg}, /* asked for by browsers unbidden */
+        {"/help", "text/html; charset=utf-8", asset_help_html},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(ASSETS); i++)
+        if (str_eq(path, ASSETS[i].path)) {
+            struct asset asset = ASSETS[i].asset();
+            http_respond(exchange, 200, ASSETS[i].type, asset.data, asset.size);
+            return true;
+        }
+    return false;
+}
 
 void page_respond_html(struct http_exchange *exchange, struct asset html)
 {

@@ -1,11 +1,15 @@
-/* What the pages answer besides their own: JSON, and errors as {"error": sentence}, which both the
- * scripts of our pages and clients of TensorFlow Serving read. */
+/* What the pages share: files that every page needs (style, script, icon, help), JSON answers, and
+ * errors as {"error": sentence}, which both the scripts of our pages and clients of TensorFlow
+ * Serving read. */
 #ifndef TRAINYARD_SERVE_PAGE_H
 #define TRAINYARD_SERVE_PAGE_H
 
 #include "base/json.h"
 #include "net/http.h"
 #include "serve/asset.h"
+
+/* Answers GET of the files that every page needs; false: `path` is none of them. */
+bool page_respond_asset(struct http_exchange *exchange, const char *path);
 
 void page_respond_html(struct http_exchange *exchange, struct asset html);
 void page_respond_json(struct http_exchange *exchange, int status, const struct json *json);

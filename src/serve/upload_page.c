@@ -7,6 +7,7 @@
 #include "serve/face_gallery.h"
 #include "serve/multipart.h"
 #include "serve/page.h"
+#include "serve/report_page.h"
 #include "train/picture.h"
 
 #include <stdio.h>
@@ -190,7 +191,7 @@ static void handle_about(struct upload_page *page, struct http_exchange *exchang
     const char *accuracy =
         page->accuracy < 0
             ? ""
-            : arena_printf(arena, " Left out one by one, %.0f %% of them are recognised.",
+            : arena_printf(arena, " Left out one by one, %.0f %% of them are named correctly.",
                            100 * page->accuracy);
     json_set(arena, about, "text",
              json_stringf(arena, "The gallery holds %zu pictures of %zu people.%s",
@@ -202,6 +203,7 @@ static void handle_about(struct upload_page *page, struct http_exchange *exchang
         json_append(list, sample);
     }
     json_set(arena, about, "samples", list);
+    json_set(arena, about, "report", json_bool(arena, report_page_exists(page->options.report)));
     page_respond_json(exchange, 200, about);
 }
 
@@ -247,6 +249,8 @@ void upload_page_handle(struct http_exchange *exchange, void *context)
         page_respond_html(exchange, asset_upload_html());
     } else if (str_eq(path, "/")) {
         redirect_to_page(exchange);
+    } else if (str_eq(path, "/report")) {
+        report_page_respond(page->loop, page->options.report, exchange);
     } else if (str_eq(path, "/about")) {
         handle_about(page, exchange);
     } else if (str_eq(path, "/healthz")) {
@@ -255,7 +259,7 @@ void upload_page_handle(struct http_exchange *exchange, void *context)
         handle_picture(page->options.people, path + strlen("/gallery/"), exchange);
     } else if (str_has_prefix(path, "/samples/")) {
         handle_picture(page->options.samples, path + strlen("/samples/"), exchange);
-    } else {
+    } else if (!page_respond_asset(exchange, path)) {
         page_respond_refusal(exchange, ERR_NOT_FOUND,
                              "there is nothing here: the page is at /upload");
     }

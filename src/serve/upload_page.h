@@ -16,6 +16,7 @@ struct upload_page_options {
     const struct face_finder *finder;
     const struct dataset *people;  /* the gallery */
     const struct dataset *samples; /* pictures offered for a try, or NULL */
+    const char *report;            /* file of the training run's report, or NULL */
 };
 
 enum { UPLOAD_NEAREST = 3, UPLOAD_WAITING_MAX = 64, UPLOAD_BODY_MAX = 12 * 1024 * 1024 };

@@ -2,35 +2,29 @@
 // version, and takes a newer version over without a reload of anything.
 //
 //   node classifier.mjs URL EXPORT-COMMAND SCREENSHOT-DIRECTORY      EXPORT-COMMAND makes a new version and prints its number
-import { chromium } from 'playwright-core';
 import { execFileSync } from 'node:child_process';
 import assert from 'node:assert/strict';
+import { assertAccessible, assertFits, launch, open } from './browser.mjs';
 
 const [url, exportCommand, screenshots] = process.argv.slice(2);
 const exportVersion = () => execFileSync(exportCommand, { encoding: 'utf8' }).trim();
-const patience = 120_000; // milliseconds that only a defect reaches
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  timeout: patience,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-         '--disable-component-update', '--disable-sync'],
-});
+const browser = await launch();
 
 try {
-  const page = await browser.newPage({ viewport: { width: 1000, height: 800 } });
-  page.setDefaultTimeout(patience);
-  const complaints = [];
-  page.on('pageerror', error => complaints.push(String(error)));
+  const { page, complaints } = await open(browser);
 
   await page.goto(url);
-  await page.getByText('Could not connect to a model yet').waitFor();
+  await page.getByText('Waiting for the first model: training has not exported one yet').waitFor();
+  await assertAccessible(page, 'the page before the first model');
   await page.getByRole('button', { name: 'Test Random Image' }).click();
   await page.locator('#message.bad').waitFor();
   assert.match(await page.locator('#message').textContent(), /^There is no model yet/);
   await page.screenshot({ path: `${screenshots}/classifier-waiting.png`, fullPage: true });
 
   const first = exportVersion();
-  await page.getByText(`model version: ${first}`).waitFor();
+  const named = version => page.locator(`#model b[title="version ${version}"]`);
+  await named(first).waitFor();
+  assert.match(await page.locator('#model').textContent(), /^Answers come from the model of \d+ \w+ 20\d\d/, 'a date, not a number');
   const bars = page.locator('#bars .bar');
   await bars.nth(9).waitFor();
   assert.equal(await bars.count(), 10);
@@ -62,14 +56,15 @@ try {
 
   const second = exportVersion();
   assert.ok(Number(second) > Number(first));
-  await page.getByText(`model version: ${second}`).waitFor();
-  await page.getByText('A new version is served').waitFor();
+  await named(second).waitFor();
+  await page.getByText('A newer model is there').waitFor();
+  await assertAccessible(page, 'the page with an answer');
+  assert.match(await page.locator('#about').textContent(), /^The model names \d+\.\d % of 10,000 test pictures correctly\.$/);
+  assert.equal(await page.locator('#report').isVisible(), false, 'no report, no link');
 
-  await page.setViewportSize({ width: 360, height: 800 });
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  assert.ok(overflow <= 0, `the page is ${overflow} pixels too wide for a phone`);
+  await assertFits(page, 'the page');
   await page.screenshot({ path: `${screenshots}/classifier-phone.png`, fullPage: true });
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(complaints, [`503 ${url}/random`], 'but for the question before the first model');
   console.log(`ok: ${right} of ${rounds} right, version ${first} then ${second}`);
 } finally {
   await browser.close();

@@ -2,24 +2,14 @@
 // click; the page stays usable by keyboard and at the width of a phone.
 //
 //   node upload.mjs URL PICTURE PERSON NOT-A-PICTURE SCREENSHOT-DIRECTORY
-import { chromium } from 'playwright-core';
 import assert from 'node:assert/strict';
+import { assertAccessible, assertFits, launch, open } from './browser.mjs';
 
 const [url, picture, person, notAPicture, screenshots] = process.argv.slice(2);
-const patience = 120_000; // milliseconds that only a defect reaches
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  timeout: patience,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-         '--disable-component-update', '--disable-sync'],
-});
+const browser = await launch();
 
 try {
-  const page = await browser.newPage({ viewport: { width: 1000, height: 900 } });
-  page.setDefaultTimeout(patience);
-  const complaints = [];
-  page.on('pageerror', error => complaints.push(String(error)));
-  page.on('response', reply => { if (reply.status() >= 500) complaints.push(`${reply.status()} ${reply.url()}`); });
+  const { page, complaints } = await open(browser);
 
   await page.goto(url);
   assert.match(page.url(), /\/upload$/, 'the root leads to the page');
@@ -34,6 +24,7 @@ try {
   assert.ok(distances[0] <= distances[1] && distances[1] <= distances[2], `nearest first: ${distances}`);
   for (const image of await page.locator('#answer img').all())
     await page.waitForFunction(shown => shown.complete && shown.naturalWidth > 0, await image.elementHandle());
+  await assertAccessible(page, 'the answer');
   await page.screenshot({ path: `${screenshots}/upload-answer.png`, fullPage: true });
 
   await page.setInputFiles('#file', notAPicture);
@@ -43,6 +34,15 @@ try {
   assert.equal(await page.locator('#answer').isVisible(), false, 'the old answer is gone');
   await page.screenshot({ path: `${screenshots}/upload-bad-file.png`, fullPage: true });
 
+  await page.locator('#report').waitFor();
+  const { page: report } = await open(browser);
+  await report.goto(new URL('/report', url).href);
+  assert.match(await report.title(), /^Training: face/);
+  await report.goto(new URL('/help', url).href);
+  await assertAccessible(report, 'the help page');
+  await assertFits(report, 'the help page');
+  await report.close();
+
   const sample = page.locator('#samples button').first();
   const name = (await sample.textContent()).trim();
   await sample.focus();
@@ -51,9 +51,7 @@ try {
   assert.equal(await page.locator('#message').textContent(), '');
   assert.ok(name.length > 0);
 
-  await page.setViewportSize({ width: 360, height: 800 });
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  assert.ok(overflow <= 0, `the page is ${overflow} pixels too wide for a phone`);
+  await assertFits(page, 'the page');
   await page.screenshot({ path: `${screenshots}/upload-phone.png`, fullPage: true });
   assert.deepEqual(complaints, []);
   console.log(`ok: ${person} at ${distances[0]}, then ${distances.slice(1).join(', ')}; bad file: ${sentence}`);

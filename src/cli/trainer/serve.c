@@ -130,6 +130,12 @@ static const struct option OPTIONS[] = {
      .fallback = IDX_DIRECTORY_DEFAULT,
      .value = "DIR",
      .help = "classifier: IDX files with the test pictures the page shows"},
+    {.name = "report",
+     .type = OPTION_PATH,
+     FIELD(report),
+     .value = "FILE",
+     .help = "report.html of the training run, which the page links; of a face model it is the one "
+             "beside it"},
     {.name = "address",
      .type = OPTION_STRING,
      FIELD(address),

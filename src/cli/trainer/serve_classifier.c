@@ -67,10 +67,12 @@ int serve_classifier_open(struct loop *loop, const struct serve_values *values,
         printf("no version yet in '%s': the first is served as soon as it is exported\n",
                values->model_base_path);
     struct classifier_page_options options = {
+        .loop = loop,
         .source = site->source,
         .test = site->test,
         .directory = values->data,
         .model_name = values->model_name,
+        .report = values->report,
     };
     rand_secure(&options.seed, sizeof(options.seed));
     site->page = classifier_page_new(&options);

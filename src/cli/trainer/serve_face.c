@@ -7,12 +7,14 @@
 #include "serve/upload_page.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct face_site {
     struct face_model *model;
     struct people_crop crop;
     struct dataset *people, *samples;
     struct upload_page *page;
+    char *report;
 };
 
 static void site_free(void *own)
@@ -23,7 +25,18 @@ static void site_free(void *own)
     dataset_free(site->people);
     people_crop_release(&site->crop);
     face_model_free(site->model);
+    free(site->report);
     free(site);
+}
+
+/* Training writes it beside the model. */
+static char *report_of(const struct serve_values *values)
+{
+    if (!str_is_empty(values->report))
+        return mem_strdup(values->report);
+    const char *slash = strrchr(values->model, '/');
+    return mem_printf("%.*sreport.html", slash ? (int)(slash + 1 - values->model) : 0,
+                      values->model);
 }
 
 int serve_face_open(struct loop *loop, const struct serve_values *values, struct serve_site *ret,
@@ -44,12 +57,14 @@ int serve_face_open(struct loop *loop, const struct serve_values *values, struct
         result = people_open(values->samples, &site->crop, 1, &site->samples, err);
     if (result < 0)
         return result;
+    site->report = report_of(values);
     struct upload_page_options options = {
         .model = site->model,
         .crop = site->crop.crop,
         .finder = site->crop.finder,
         .people = site->people,
         .samples = site->samples,
+        .report = site->report,
     };
     result = upload_page_new(loop, &options, &site->page, err);
     ret->page = site->page;

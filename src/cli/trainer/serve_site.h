@@ -9,6 +9,7 @@
 struct serve_values {
     const char *model, *gallery, *samples;           /* a face model */
     const char *model_base_path, *model_name, *data; /* versions of a classifier */
+    const char *report;
     const char *address;
     int64_t port;
 };

@@ -98,7 +98,8 @@ static int set_up(void **state)
     assert_int_equal(
         classifier_source_new(site->loop, site->directory, on_changed, site, &site->source, &err),
         0);
-    struct classifier_page_options options = {.source = site->source,
+    struct classifier_page_options options = {.loop = site->loop,
+                                              .source = site->source,
                                               .test = site->test,
                                               .directory = "/data/fashion",
                                               .model_name = "mnist",
@@ -149,6 +150,8 @@ static void it_waits_for_the_first_version(void **state)
     char words[64];
     expect(site, "GET", "/", "", 200, "<title>What is it?");
     expect(site, "GET", "/healthz", "", 200, "ok");
+    expect(site, "GET", "/style.css", "", 200, "--accent");
+    expect(site, "GET", "/report", "", 404, "no report");
     expect(site, "GET", "/model", "", 200, "\"pictures\":3");
     expect(site, "GET", "/random", "", 503, "there is no model yet in");
     expect(site, "POST", "/v1/models/mnist:predict", "{}", 503, "there is no model yet in");

@@ -102,6 +102,13 @@ static void every_address_answers(void **state)
     expect(site, "GET", "/upload", 200, "<title>Who is it?");
     expect(site, "GET", "/", 302, "");
     expect(site, "GET", "/healthz", 200, "ok");
+    expect(site, "GET", "/style.css", 200, "--accent");
+    expect(site, "GET", "/page.js", 200, "function ask(");
+    expect(site, "GET", "/icon.svg", 200, "<svg");
+    expect(site, "GET", "/favicon.ico", 200, "<svg");
+    expect(site, "GET", "/help", 200, "<title>Help");
+    expect(site, "GET", "/report", 404, "no report of this model");
+    expect(site, "GET", "/about", 200, "\"report\":false");
     expect(site, "GET", "/about", 200, "The gallery holds 4 pictures of 4 people");
     expect(site, "GET", "/gallery/0/0.png", 200, "PNG");
     expect(site, "GET", "/samples/3/0.png", 200, "PNG");
@@ -114,6 +121,36 @@ static void every_address_answers(void **state)
     expect(site, "GET", "/nowhere", 404, "/upload");
     expect(site, "DELETE", "/upload", 405, "POST /upload");
     expect(site, "POST", "/upload", 415, "as a form");
+}
+
+/* The report of the training run; read anew each time, and not by a peer that left. */
+static void a_report_is_served(void **state)
+{
+    struct site *site = *state;
+    struct err err = ERR_INIT;
+    char path[] = "/tmp/trainyard-report.XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    struct upload_page_options options = {
+        .model = site->model, .people = site->people, .report = path};
+    http_transport_free(site->transport);
+    upload_page_free(site->page);
+    assert_int_equal(upload_page_new(site->loop, &options, &site->page, &err), 0);
+    site->transport = http_local_new(site->loop, upload_page_handle, site->page, "");
+    assert_int_equal(file_replace(path, "<p>first", 8, 0600, &err), 0);
+    expect(site, "GET", "/about", 200, "\"report\":true");
+    expect(site, "GET", "/report", 200, "<p>first");
+    assert_int_equal(file_replace(path, "<p>second", 9, 0600, &err), 0);
+    expect(site, "GET", "/report", 200, "<p>second");
+    struct reply gone;
+    struct http_call *call = page_call(site->transport, "GET", "/report", NULL, "", 0, &gone);
+    http_cancel(site->transport, call);
+    loop_run(site->loop);
+    assert_false(gone.ended);
+    buf_release(&gone.body);
+    unlink(path);
+    expect(site, "GET", "/report", 404, "no report of this model");
 }
 
 /* A picture of the gallery, as a file. */
@@ -244,6 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_address_answers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_report_is_served, set_up, tear_down),
         cmocka_unit_test_setup_teardown(uploads_at_once_are_answered_each, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_bad_file_gets_a_sentence, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_picture_without_a_face_gets_a_sentence, set_up,

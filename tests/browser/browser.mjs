@@ -1,0 +1,44 @@
+// What the tests of pages share: Debian's Chromium, a page whose errors are collected, and what holds for every page.
+import { chromium } from 'playwright-core';
+import axe from 'axe-core';
+import assert from 'node:assert/strict';
+
+const patience = 120_000; // milliseconds that only a defect reaches
+
+export const launch = () => chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  timeout: patience,
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+         '--disable-component-update', '--disable-sync'],
+});
+
+// `complaints` are errors of scripts, answers of 500 and above, and files that are missing.
+export async function open(browser, options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+  page.setDefaultTimeout(patience);
+  const complaints = [];
+  page.on('pageerror', error => complaints.push(String(error)));
+  page.on('response', reply => {
+    if (reply.status() >= 500 || reply.status() === 404) complaints.push(`${reply.status()} ${reply.url()}`);
+  });
+  return { page, complaints };
+}
+
+// In light and in dark: what axe-core finds is a defect.
+export async function assertAccessible(page, what) {
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate(() => window.axe.run());
+    assert.deepEqual(violations.map(found => `${found.id}: ${found.nodes.map(node => node.html).join(' ')}`), [],
+                     `${what} (${colorScheme})`);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+// Nothing hangs over the edge of a phone's screen.
+export async function assertFits(page, what) {
+  await page.setViewportSize({ width: 375, height: 800 });
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(overflow <= 0, `${what} is ${overflow} pixels too wide for a phone`);
+}
