@@ -9,6 +9,21 @@
 
 enum { PNG_MAX = 8 << 20 };
 
+void page_write_refusal(int status, const char *sentence, struct buf *body)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *json = json_object(arena);
+    if (status == 413)
+        json_set(arena, json, "error",
+                 json_stringf(arena,
+                              "the file is larger than %d MiB, which is the most that is taken "
+                              "here: send a smaller one",
+                              PAGE_BODY_MAX >> 20));
+    else
+        json_set_string(arena, json, "error", sentence);
+    json_write(json, body);
+}
+
 bool page_respond_asset(struct http_exchange *exchange, const char *path)
 {
     static const struct {

@@ -4,9 +4,17 @@
 #ifndef TRAINYARD_SERVE_PAGE_H
 #define TRAINYARD_SERVE_PAGE_H
 
+#include "base/buf.h"
 #include "base/json.h"
 #include "net/http.h"
 #include "serve/asset.h"
+
+/* Bytes of a request. A photo that a browser made smaller has less than one MiB; a camera's own
+ * file that comes from another program has up to 12. */
+enum { PAGE_BODY_MAX = 12 << 20 };
+
+/* An http_write_refusal: a request that is too large is told the limit in words. */
+void page_write_refusal(int status, const char *sentence, struct buf *body);
 
 /* Answers GET of the files that every page needs; false: `path` is none of them. */
 bool page_respond_asset(struct http_exchange *exchange, const char *path);

@@ -203,6 +203,7 @@ static void handle_about(struct upload_page *page, struct http_exchange *exchang
         json_append(list, sample);
     }
     json_set(arena, about, "samples", list);
+    json_set_int(arena, about, "limit", PAGE_BODY_MAX);
     json_set(arena, about, "report", json_bool(arena, report_page_exists(page->options.report)));
     page_respond_json(exchange, 200, about);
 }

@@ -19,7 +19,7 @@ struct upload_page_options {
     const char *report;            /* file of the training run's report, or NULL */
 };
 
-enum { UPLOAD_NEAREST = 3, UPLOAD_WAITING_MAX = 64, UPLOAD_BODY_MAX = 12 * 1024 * 1024 };
+enum { UPLOAD_NEAREST = 3, UPLOAD_WAITING_MAX = 64 };
 
 struct upload_page;
 

@@ -5,11 +5,10 @@
 #include "cli/trainer/serve_site.h"
 #include "loop/signals.h"
 #include "net/http_server.h"
+#include "serve/page.h"
 #include "train/idx.h"
 
 #include <stdio.h>
-
-enum { BODY_MAX = 12 * 1024 * 1024 };
 
 struct page_server {
     struct loop *loop;
@@ -46,7 +45,8 @@ static int open_site(struct page_server *server, const struct serve_values *want
 static int open_server(struct page_server *server, const struct serve_values *wanted, int *ret_port,
                        struct err *err)
 {
-    struct http_server_options options = {.body_max = BODY_MAX};
+    struct http_server_options options = {.body_max = PAGE_BODY_MAX,
+                                          .write_refusal = page_write_refusal};
     int result = loop_new(&server->loop, err);
     if (result == 0)
         result = loop_signals_new(server->loop, on_signal, server, &server->signals, err);

@@ -14,6 +14,7 @@
 #include "loop/sim/sim_loop.h"
 #include "page_call.h"
 #include "page_fixture.h"
+#include "serve/page.h"
 #include "serve/upload_page.h"
 #include "train/picture.h"
 
@@ -121,6 +122,20 @@ static void every_address_answers(void **state)
     expect(site, "GET", "/nowhere", 404, "/upload");
     expect(site, "DELETE", "/upload", 405, "POST /upload");
     expect(site, "POST", "/upload", 415, "as a form");
+}
+
+/* What the server itself refuses is told as the pages tell errors. */
+static void a_refusal_of_the_server_is_json(void **state)
+{
+    (void)state;
+    _cleanup_buf_ struct buf body;
+    buf_init(&body, 4096);
+    page_write_refusal(413, "the request's body is longer than 12582912 bytes", &body);
+    assert_string_equal(body.data, "{\"error\":\"the file is larger than 12 MiB, which is the most "
+                                   "that is taken here: send a smaller one\"}");
+    buf_clear(&body);
+    page_write_refusal(408, "the request's \"body\" took too long", &body);
+    assert_string_equal(body.data, "{\"error\":\"the request's \\\"body\\\" took too long\"}");
 }
 
 /* The report of the training run; read anew each time, and not by a peer that left. */
@@ -281,6 +296,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_address_answers, set_up, tear_down),
+        cmocka_unit_test(a_refusal_of_the_server_is_json),
         cmocka_unit_test_setup_teardown(a_report_is_served, set_up, tear_down),
         cmocka_unit_test_setup_teardown(uploads_at_once_are_answered_each, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_bad_file_gets_a_sentence, set_up, tear_down),
