@@ -117,6 +117,15 @@ size_t face_gallery_nearest(const struct face_gallery *gallery, const float *emb
     return nearest_without(gallery, embedding, SIZE_MAX, ret_matches, max);
 }
 
+struct face_threshold face_gallery_threshold(const struct face_gallery *gallery,
+                                             const struct face_model *model, double rate)
+{
+    size_t people = dataset_persons(gallery->people);
+    struct face_strangers own =
+        face_strangers_measure(gallery->embeddings, gallery->first, people, gallery->dimensions);
+    return face_threshold_of(&own, face_model_strangers(model), people, rate);
+}
+
 double face_gallery_accuracy(const struct face_gallery *gallery)
 {
     size_t asked = 0, right = 0;

@@ -28,6 +28,11 @@ struct face_match {
 size_t face_gallery_nearest(const struct face_gallery *gallery, const float *embedding,
                             struct face_match *ret_matches, size_t max);
 
+/* When a face is nobody's here, such that the part `rate` of strangers is taken for somebody of the
+ * gallery; `model` is the one that the gallery was made with. */
+struct face_threshold face_gallery_threshold(const struct face_gallery *gallery,
+                                             const struct face_model *model, double rate);
+
 /* How good the model is on these people: the share of pictures that, left out, are nearest to their
  * own person. Persons with a single picture do not count; -1 if nobody has two. */
 double face_gallery_accuracy(const struct face_gallery *gallery);

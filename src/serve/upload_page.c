@@ -10,10 +10,14 @@
 #include "serve/report_page.h"
 #include "train/picture.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { THUMBNAIL_SIDE = 96 };
+
+/* The deviation of pixels from 0 to 1 below which a picture is one colour and shows nobody. */
+#define BLANK 0.02
 
 /* One upload on its way through the pool. */
 struct upload {
@@ -25,6 +29,8 @@ struct upload {
     size_t size;
     struct face_match matches[UPLOAD_NEAREST];
     size_t match_count;
+    size_t faces; /* found on the picture */
+    bool looked;  /* for faces: `faces` counts */
     struct err err;
 };
 
@@ -33,6 +39,7 @@ struct upload_page {
     struct upload_page_options options;
     struct face_gallery *gallery;
     double accuracy;
+    struct face_threshold threshold;
     struct upload *first, *last; /* the first is the one being worked on */
     size_t waiting;
 };
@@ -49,8 +56,14 @@ int upload_page_new(struct loop *loop, const struct upload_page_options *options
     page->options = *options;
     page->gallery = gallery;
     page->accuracy = face_gallery_accuracy(gallery);
+    page->threshold = face_gallery_threshold(gallery, options->model, options->accept_rate);
     *ret = page;
     return 0;
+}
+
+const struct face_threshold *upload_page_threshold(const struct upload_page *page)
+{
+    return &page->threshold;
 }
 
 struct upload_page *upload_page_free(struct upload_page *page)
@@ -65,46 +78,105 @@ struct upload_page *upload_page_free(struct upload_page *page)
 /* ---- Looking at a picture
  * ------------------------------------------------------------------------ */
 
+static bool is_blank(const float *pixels, size_t count)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += (double)pixels[i];
+        squares += (double)pixels[i] * (double)pixels[i];
+    }
+    double mean = sum / (double)count;
+    return squares / (double)count - mean * mean < BLANK * BLANK;
+}
+
+/* Which part of the picture is shown to the model. Among photographs a picture without a face is
+ * refused. Drawn people are hardly ever taken for faces: there all of a picture is one, but for a
+ * picture of one colour. */
+static int cut_face(struct upload *upload, const struct picture *picture, float *ret_pixels)
+{
+    const struct upload_page_options *options = &upload->page->options;
+    struct face_model *model = options->model;
+    struct picture_square square;
+    enum face_crop crop = options->photographs ? FACE_CROP_CASCADE : options->crop;
+    upload->looked = true;
+    int result =
+        face_crop_choose(crop, options->finder, picture, &square, &upload->faces, &upload->err);
+    if (result == 0 && crop != options->crop && options->crop != FACE_CROP_AUTO)
+        result = face_crop_choose(options->crop, NULL, picture, &square, NULL, &upload->err);
+    if (result < 0)
+        return result;
+    picture_cut(picture, &square, face_model_side(model), face_model_channels(model), ret_pixels);
+    if (crop == FACE_CROP_CASCADE)
+        return 0;
+    upload->faces = !is_blank(ret_pixels, face_config_sample(face_model_config(model)));
+    return upload->faces ? 0 : face_crop_no_face(&upload->err);
+}
+
 /* On a pool thread. The model is this upload's alone while it is the first of the queue. */
 static void look(struct loop_work *work)
 {
     struct upload *upload = CONTAINER_OF(work, struct upload, work);
     struct face_model *model = upload->page->options.model;
-    size_t side = face_model_side(model), channels = face_model_channels(model);
     _cleanup_free_ float *pixels =
         mem_calloc(face_config_sample(face_model_config(model)), sizeof(float));
     _cleanup_free_ float *embedding = mem_calloc(face_model_dimensions(model), sizeof(float));
     _cleanup_(picture_release) struct picture picture = {0};
-    const struct upload_page_options *options = &upload->page->options;
-    struct picture_square square;
     int result = picture_decode(upload->file, upload->size, &picture, &upload->err);
     if (result == 0)
-        result =
-            face_crop_choose(options->crop, options->finder, &picture, &square, NULL, &upload->err);
-    if (result == 0) {
-        picture_cut(&picture, &square, side, channels, pixels);
+        result = cut_face(upload, &picture, pixels);
+    if (result == 0)
         result = face_model_embed(model, pixels, 1, embedding, &upload->err);
-    }
     if (result == 0)
         upload->match_count =
             face_gallery_nearest(upload->page->gallery, embedding, upload->matches, UPLOAD_NEAREST);
+}
+
+/* What is known of the nearest person; of several faces none is named. */
+static void set_verdict(struct upload *upload, struct json *answer)
+{
+    struct arena *arena = upload->exchange->arena;
+    const struct face_threshold *threshold = &upload->page->threshold;
+    bool one = upload->faces == 1 && upload->match_count > 0;
+    double distance = one ? upload->matches[0].distance : (double)INFINITY;
+    json_set_int(arena, answer, "found", (int64_t)upload->faces);
+    json_set(arena, answer, "known", json_bool(arena, distance < threshold->known));
+    json_set_string(arena, answer, "confidence",
+                    upload->faces == 0  ? "no face found"
+                    : upload->faces > 1 ? "several faces: crop the picture to one"
+                                        : face_threshold_words(threshold, distance));
+}
+
+/* There is no face to compare: the sentence, and the fields of an answer. */
+static void respond_no_face(struct upload *upload)
+{
+    struct arena *arena = upload->exchange->arena;
+    struct json *answer = json_object(arena);
+    json_set_string(arena, answer, "error", upload->err.message);
+    json_set(arena, answer, "nearest", json_array(arena));
+    set_verdict(upload, answer);
+    page_respond_json(upload->exchange, err_info(upload->err.code)->http_status, answer);
 }
 
 static void respond_matches(struct upload *upload)
 {
     struct arena *arena = upload->exchange->arena;
     struct json *answer = json_object(arena), *nearest = json_array(arena);
+    const struct face_threshold *threshold = &upload->page->threshold;
     for (size_t i = 0; i < upload->match_count; i++) {
         const struct face_match *match = &upload->matches[i];
         struct json *person = json_object(arena);
         json_set_string(arena, person, "name",
                         dataset_person_name(upload->page->options.people, match->person));
         json_set(arena, person, "distance", json_real(arena, match->distance));
+        json_set_string(arena, person, "confidence",
+                        face_threshold_words(threshold, match->distance));
         json_set(arena, person, "picture",
                  json_stringf(arena, "/gallery/%zu/%zu.png", match->person, match->picture));
         json_append(nearest, person);
     }
     json_set(arena, answer, "nearest", nearest);
+    set_verdict(upload, answer);
+    json_set(arena, answer, "threshold", json_real(arena, threshold->known));
     if (upload->page->accuracy >= 0)
         json_set(arena, answer, "accuracy", json_real(arena, upload->page->accuracy));
     page_respond_json(upload->exchange, 200, answer);
@@ -114,7 +186,9 @@ static void looked(struct loop_work *work)
 {
     struct upload *upload = CONTAINER_OF(work, struct upload, work);
     struct upload_page *page = upload->page;
-    if (upload->exchange && upload->err.code)
+    if (upload->exchange && upload->err.code && upload->looked && upload->faces == 0)
+        respond_no_face(upload);
+    else if (upload->exchange && upload->err.code)
         page_respond_error(upload->exchange, &upload->err);
     else if (upload->exchange)
         respond_matches(upload);

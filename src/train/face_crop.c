@@ -41,6 +41,13 @@ int face_crop_open(enum face_crop *crop, struct face_finder **ret, struct err *e
     return 0;
 }
 
+int face_crop_no_face(struct err *err)
+{
+    return err_set(err, ERR_INVALID,
+                   "no face was found on this picture: it must be seen from the front, and take "
+                   "up at least a fifth of the picture");
+}
+
 int face_crop_choose(enum face_crop crop, const struct face_finder *finder,
                      const struct picture *picture, struct picture_square *ret, size_t *ret_faces,
                      struct err *err)
@@ -55,10 +62,7 @@ int face_crop_choose(enum face_crop crop, const struct face_finder *finder,
         return 0;
     }
     if (crop == FACE_CROP_CASCADE)
-        return err_set(
-            err, ERR_INVALID,
-            "no face was found on this picture: it must be seen from the front, and take "
-            "up at least a fifth of the picture");
+        return face_crop_no_face(err);
     *ret = crop == FACE_CROP_WHOLE ? picture_around(picture) : picture_middle(picture);
     return 0;
 }

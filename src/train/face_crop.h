@@ -21,6 +21,9 @@ int face_crop_from_name(const char *name, enum face_crop *ret, struct err *err);
  * 0; FACE_CROP_CASCADE fails. */
 int face_crop_open(enum face_crop *crop, struct face_finder **ret, struct err *err);
 
+/* The sentence for a picture without a face. Returns -ERR_INVALID. */
+int face_crop_no_face(struct err *err);
+
 /* The square to cut, with a margin around the face. Without a face FACE_CROP_CASCADE is
  * ERR_INVALID.
  * `*ret_faces`, which may be NULL, is the number of faces that were found, of which the square

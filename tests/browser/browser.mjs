@@ -18,6 +18,7 @@ export async function open(browser, options = {}) {
   page.setDefaultTimeout(patience);
   const complaints = [];
   page.on('pageerror', error => complaints.push(String(error)));
+  page.on('requestfailed', request => complaints.push(`${request.failure().errorText} ${request.url()}`));
   page.on('response', reply => {
     if (reply.status() >= 500 || reply.status() === 404) complaints.push(`${reply.status()} ${reply.url()}`);
   });

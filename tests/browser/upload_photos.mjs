@@ -60,7 +60,7 @@ try {
   assert.equal(await page.locator('#mine').evaluate(image => image.decode().then(() => image.naturalWidth)), 1600);
 
   await upload('upright.jpg', 'image/jpeg', turned(await photograph(page, { side: 800, noise: 0, quarters: 3 })));
-  await message.filter({ hasText: /^$/ }).waitFor({ state: 'attached' });
+  await message.filter({ hasText: /^Looking at upright/ }).waitFor({ state: 'hidden' });
   await first.waitFor();
   assert.equal(await first.textContent(), person, 'a photo is turned as its EXIF says');
 

@@ -27,6 +27,12 @@ bool people_are_drawn(const char *data)
     return str_eq(data, "procedural");
 }
 
+/* On fewer than three pictures of four a face was found: they are not photographs of faces. */
+static bool are_faces(size_t faces, size_t pictures)
+{
+    return faces >= pictures - pictures / 4;
+}
+
 /* Takes the data set over. */
 static int look_at(struct dataset *opened, const char *folder, const struct people_crop *crop,
                    int threads, bool *ret_few_faces, struct dataset **ret, struct err *err)
@@ -46,7 +52,7 @@ static int look_at(struct dataset *opened, const char *folder, const struct peop
         fprintf(stderr, "trainer: 'trainer data inspect%s %s' names all of them\n",
                 crop->crop == FACE_CROP_CASCADE ? " --crop cascade" : "", folder);
     size_t left = survey.pictures - survey.left_out;
-    bool few = survey.faces < left - left / 4;
+    bool few = !are_faces(survey.faces, left);
     if (crop->crop == FACE_CROP_AUTO && survey.faces < left)
         fprintf(stderr,
                 "trainer: '%s': no face was found on %zu of %zu pictures: %s cut to their middle\n",
@@ -89,6 +95,26 @@ int people_open_training(const char *folder, struct people_crop *crop, int threa
         crop->crop = FACE_CROP_OFF;
     }
     return result;
+}
+
+bool people_are_photographs(const struct dataset *people, const struct face_finder *finder)
+{
+    enum { LOOKED_AT = 64 };
+    size_t total = dataset_total(people), every = total / LOOKED_AT + 1, at = 0;
+    size_t looked = 0, faces = 0;
+    for (size_t person = 0; finder && person < dataset_persons(people); person++)
+        for (size_t i = 0; i < dataset_pictures(people, person); i++) {
+            char path[4096];
+            _cleanup_(picture_release) struct picture picture = {0};
+            struct picture_square square;
+            if (at++ % every)
+                continue;
+            dataset_picture_name(people, person, i, path, sizeof(path));
+            looked++;
+            faces += picture_read(path, &picture, NULL) == 0 &&
+                     face_finder_find(finder, &picture, &square) > 0;
+        }
+    return looked && are_faces(faces, looked);
 }
 
 int people_open_data(const char *data, const struct people_crop *crop, int threads, uint64_t seed,

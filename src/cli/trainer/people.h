@@ -31,6 +31,10 @@ int people_open_any(const char *folder, const struct people_crop *crop, int thre
 int people_open_training(const char *folder, struct people_crop *crop, int threads,
                          struct dataset **ret, struct err *err);
 
+/* Whether these are photographs of faces: one is found on three pictures of four at least. Of many
+ * pictures some are looked at. */
+bool people_are_photographs(const struct dataset *people, const struct face_finder *finder);
+
 /* --data: "procedural" draws people from the seed, which are not cut; anything else is a folder. */
 int people_open_data(const char *data, const struct people_crop *crop, int threads, uint64_t seed,
                      int64_t persons, int64_t pictures, struct dataset **ret, struct err *err);

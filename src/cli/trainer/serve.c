@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "cli/trainer/serve_site.h"
 #include "loop/signals.h"
+#include "models/face_threshold.h"
 #include "net/http_server.h"
 #include "serve/page.h"
 #include "train/idx.h"
@@ -110,6 +111,14 @@ static const struct option OPTIONS[] = {
      FIELD(samples),
      .value = "DIR",
      .help = "faces: pictures the page offers for a try, one folder a person"},
+    {.name = "accept-rate",
+     .type = OPTION_REAL,
+     FIELD(accept_rate),
+     .fallback = FACE_ACCEPT_RATE_DEFAULT,
+     .range = {.min = 0, .max = 0.5, .above_min = true},
+     .value = "PART",
+     .help = "faces: the part of strangers that may be taken for somebody of the gallery; smaller "
+             "ones leave more of the gallery's people unrecognised"},
     {.name = "model-base-path",
      .type = OPTION_PATH,
      FIELD(model_base_path),
@@ -157,7 +166,9 @@ const struct command COMMAND_SERVE = {
     .summary = "serve a model with a page",
     .description =
         "A face model gets an upload page: it shows the three people of the gallery that a face is "
-        "nearest to. The gallery is embedded once, at the start.\n\n"
+        "nearest to, and says whether it is one of them or a stranger. The gallery is embedded "
+        "once, at the start, and from which distance on a face is a stranger's is measured on "
+        "it.\n\n"
         "A classifier is served in its newest version, and in a newer one as soon as it is "
         "exported, without a restart. Its page shows a random test picture, the truth, the "
         "prediction with its probabilities, and the version; programs ask "

@@ -6,12 +6,14 @@
 #include "cli/trainer/people.h"
 #include "serve/upload_page.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct face_site {
     struct face_model *model;
     struct people_crop crop;
+    struct face_finder *finder; /* where the crop has none */
     struct dataset *people, *samples;
     struct upload_page *page;
     char *report;
@@ -24,6 +26,7 @@ static void site_free(void *own)
     dataset_free(site->samples);
     dataset_free(site->people);
     people_crop_release(&site->crop);
+    face_finder_free(site->finder);
     face_model_free(site->model);
     free(site->report);
     free(site);
@@ -37,6 +40,34 @@ static char *report_of(const struct serve_values *values)
     const char *slash = strrchr(values->model, '/');
     return mem_printf("%.*sreport.html", slash ? (int)(slash + 1 - values->model) : 0,
                       values->model);
+}
+
+/* Faces are looked for even if the model's pictures are not cut to them: a picture without one must
+ * not be named. */
+static const struct face_finder *open_finder(struct face_site *site)
+{
+    struct err err = ERR_INIT;
+    if (!site->crop.finder && face_finder_new(FACE_FINDER_CASCADE, &site->finder, &err) < 0)
+        fprintf(stderr, "trainer: %s; pictures without a face are not noticed\n", err.message);
+    return site->crop.finder ? site->crop.finder : site->finder;
+}
+
+static void say_threshold(const struct face_site *site, double rate)
+{
+    const struct face_threshold *threshold = upload_page_threshold(site->page);
+    if (threshold->source == FACE_THRESHOLD_DEFAULT)
+        printf(
+            "a face is known below distance %.2f, a fixed one: the gallery has too few people to "
+            "measure how near strangers come, and the model file does not say it; add people, or "
+            "train the model again\n",
+            threshold->known);
+    else
+        printf("a face is known below distance %.2f: about %g %% of strangers come nearer to "
+               "somebody, as measured on %s\n",
+               threshold->known, 100 * rate,
+               threshold->source == FACE_THRESHOLD_GALLERY
+                   ? "the people of the gallery"
+                   : "people at the end of training, for the gallery has too few");
 }
 
 int serve_face_open(struct loop *loop, const struct serve_values *values, struct serve_site *ret,
@@ -58,10 +89,13 @@ int serve_face_open(struct loop *loop, const struct serve_values *values, struct
     if (result < 0)
         return result;
     site->report = report_of(values);
+    const struct face_finder *finder = open_finder(site);
     struct upload_page_options options = {
         .model = site->model,
         .crop = site->crop.crop,
-        .finder = site->crop.finder,
+        .finder = finder,
+        .photographs = people_are_photographs(site->people, finder),
+        .accept_rate = values->accept_rate,
         .people = site->people,
         .samples = site->samples,
         .report = site->report,
@@ -69,5 +103,7 @@ int serve_face_open(struct loop *loop, const struct serve_values *values, struct
     result = upload_page_new(loop, &options, &site->page, err);
     ret->page = site->page;
     ret->handle = upload_page_handle;
+    if (result == 0)
+        say_threshold(site, values->accept_rate);
     return result;
 }

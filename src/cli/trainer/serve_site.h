@@ -7,7 +7,8 @@
 #include "net/http.h"
 
 struct serve_values {
-    const char *model, *gallery, *samples;           /* a face model */
+    const char *model, *gallery, *samples; /* a face model */
+    double accept_rate;
     const char *model_base_path, *model_name, *data; /* versions of a classifier */
     const char *report;
     const char *address;

@@ -50,7 +50,7 @@ static int set_up_on(struct loop *loop, void **state)
     site->model = untrained_model();
     site->people = drawn_people(4, 1);
     struct upload_page_options options = {
-        .model = site->model, .people = site->people, .samples = site->people};
+        .model = site->model, .people = site->people, .samples = site->people, .accept_rate = 0.05};
     assert_int_equal(upload_page_new(site->loop, &options, &site->page, &err), 0);
     site->transport = http_local_new(site->loop, upload_page_handle, site->page, "");
     *state = site;
@@ -191,6 +191,11 @@ static void expect_person(struct site *site, struct reply *reply, size_t person)
     assert_int_equal(json_count(nearest), UPLOAD_NEAREST);
     assert_string_equal(json_get_string(json_element(nearest, 0), "name", ""),
                         dataset_person_name(site->people, person));
+    /* A picture of the gallery itself: nobody is nearer. */
+    assert_int_equal(json_get_int(answer, "found", -1), 1);
+    assert_true(json_get_bool(answer, "known", false));
+    assert_string_equal(json_get_string(answer, "confidence", ""), "very likely");
+    assert_true(json_number(json_get(answer, "threshold"), 0) > 0);
     buf_release(&reply->body);
 }
 
@@ -223,7 +228,39 @@ static void a_bad_file_gets_a_sentence(void **state)
     buf_release(&nothing.body);
 }
 
-/* A model that saw faces only is shown no other pictures. */
+static void expect_no_face(struct reply *reply)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *answer = NULL;
+    struct err err = ERR_INIT;
+    assert_true(reply->ended);
+    assert_int_equal(reply->status, 422);
+    assert_int_equal(json_parse(arena, reply->body.data, reply->body.size, NULL, &answer, &err), 0);
+    assert_non_null(strstr(json_get_string(answer, "error", ""), "no face was found"));
+    assert_int_equal(json_get_int(answer, "found", -1), 0);
+    assert_false(json_get_bool(answer, "known", true));
+    assert_string_equal(json_get_string(answer, "confidence", ""), "no face found");
+    assert_int_equal(json_count(json_get(answer, "nearest")), 0);
+    buf_release(&reply->body);
+}
+
+/* Also where faces are not looked for. */
+static void a_picture_of_one_colour_shows_nobody(void **state)
+{
+    struct site *site = *state;
+    struct err err = ERR_INIT;
+    struct reply reply;
+    uint8_t pixels[32 * 32];
+    _cleanup_buf_ struct buf file;
+    buf_init(&file, 1 << 20);
+    memset(pixels, 127, sizeof(pixels));
+    assert_int_equal(picture_encode_png(pixels, 32, 32, 1, &file, &err), 0);
+    upload(site, file.data, file.size, &reply);
+    loop_run(site->loop);
+    expect_no_face(&reply);
+}
+
+/* A model that saw faces only is shown no other pictures, and a gallery of photographs neither. */
 static void a_picture_without_a_face_gets_a_sentence(void **state)
 {
     static const char NOBODY[] =
@@ -241,22 +278,25 @@ static void a_picture_without_a_face_gets_a_sentence(void **state)
     close(fd);
     assert_int_equal(face_finder_new(path, &finder, &err), 0);
     unlink(path);
-    struct upload_page_options options = {
-        .model = site->model, .crop = FACE_CROP_CASCADE, .finder = finder, .people = site->people};
-    http_transport_free(site->transport);
-    upload_page_free(site->page);
-    assert_int_equal(upload_page_new(site->loop, &options, &site->page, &err), 0);
-    site->transport = http_local_new(site->loop, upload_page_handle, site->page, "");
-    struct reply reply;
-    _cleanup_buf_ struct buf file;
-    buf_init(&file, 1 << 20);
-    picture_file(site, 0, &file);
-    upload(site, file.data, file.size, &reply);
-    loop_run(site->loop);
-    assert_true(reply.ended);
-    assert_int_equal(reply.status, 422);
-    assert_non_null(memmem(reply.body.data, reply.body.size, "no face was found", 17));
-    buf_release(&reply.body);
+    for (enum face_crop crop = FACE_CROP_OFF; crop <= FACE_CROP_WHOLE; crop++) {
+        struct upload_page_options options = {.model = site->model,
+                                              .crop = crop,
+                                              .finder = finder,
+                                              .photographs = crop != FACE_CROP_CASCADE,
+                                              .people = site->people,
+                                              .accept_rate = 0.05};
+        http_transport_free(site->transport);
+        upload_page_free(site->page);
+        assert_int_equal(upload_page_new(site->loop, &options, &site->page, &err), 0);
+        site->transport = http_local_new(site->loop, upload_page_handle, site->page, "");
+        struct reply reply;
+        _cleanup_buf_ struct buf file;
+        buf_init(&file, 1 << 20);
+        picture_file(site, 0, &file);
+        upload(site, file.data, file.size, &reply);
+        loop_run(site->loop);
+        expect_no_face(&reply);
+    }
 }
 
 static void a_full_queue_says_so(void **state)
@@ -300,6 +340,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_report_is_served, set_up, tear_down),
         cmocka_unit_test_setup_teardown(uploads_at_once_are_answered_each, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_bad_file_gets_a_sentence, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_picture_of_one_colour_shows_nobody, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_picture_without_a_face_gets_a_sentence, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_full_queue_says_so, set_up_simulated, tear_down),
