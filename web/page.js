@@ -12,12 +12,14 @@ function element(name, attributes, ...children) {
 }
 
 // The JSON of an answer. Whatever else comes back is an Error whose message is a sentence that is true of it.
-async function ask(url, options) {
+// Where the connection breaks it is asked once more: a network that changes (Wi-Fi, VPN) ends all connections of a browser.
+async function ask(url, options, again = true) {
   let reply, text;
   try {
     reply = await fetch(url, options);
     text = await reply.text();
   } catch (cause) {
+    if (again) return ask(url, options, false);
     throw new Error('No answer came from the server: it was stopped, or the connection to it was lost.');
   }
   let answer = null;

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* In units of the picture; the page scales it. */
-static const double WIDTH = 760, HEIGHT = 220, LEFT = 56, RIGHT = 12, TOP = 10, BOTTOM = 26;
+/* In units of the picture, which is stretched to the width of the screen. Words would be stretched
+ * with it: they stand beside it, placed in parts of its sides. */
+static const double WIDTH = 1000, HEIGHT = 200;
 
 enum { TICKS_MAX = 12 };
 
@@ -38,15 +39,15 @@ void run_chart_number(double value, double step, char *text, size_t size)
         snprintf(text, size, "%.*f", digits, value);
 }
 
-static double place_x(const struct frame *frame, double x)
+/* From 0 to 1, from the left and from above. */
+static double part_x(const struct frame *frame, double x)
 {
-    return LEFT + (x - frame->x_low) / (frame->x_high - frame->x_low) * (WIDTH - LEFT - RIGHT);
+    return (x - frame->x_low) / (frame->x_high - frame->x_low);
 }
 
-static double place_y(const struct frame *frame, double y)
+static double part_y(const struct frame *frame, double y)
 {
-    return HEIGHT - BOTTOM -
-           (y - frame->y_low) / (frame->y_high - frame->y_low) * (HEIGHT - TOP - BOTTOM);
+    return 1 - (y - frame->y_low) / (frame->y_high - frame->y_low);
 }
 
 /* The y axis ends at round numbers, and begins at zero where that costs little. */
@@ -77,17 +78,16 @@ static size_t find_frame(const struct run_chart *chart, struct frame *ret)
     return drawable ? shown : 0;
 }
 
-static void write_axes(const struct frame *frame, struct buf *html)
+/* Every other number of the x axis is left out on a narrow screen. */
+static void write_numbers(const struct frame *frame, struct buf *html)
 {
     char text[32];
     double step = run_chart_step(frame->y_low, frame->y_high, 5);
     for (int i = 0; i < TICKS_MAX && frame->y_low + i * step <= frame->y_high + step / 2; i++) {
-        double value = frame->y_low + i * step, y = place_y(frame, value);
+        double value = frame->y_low + i * step;
         run_chart_number(value, step, text, sizeof(text));
-        buf_printf(html,
-                   "<line class=\"grid\" x1=\"%.0f\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\"/>"
-                   "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-                   LEFT, WIDTH - RIGHT, y, y, LEFT - 8, y + 4, text);
+        buf_printf(html, "<span class=\"y\" style=\"top:%.2f%%\">%s</span>",
+                   100 * part_y(frame, value), text);
     }
     step = fmax(run_chart_step(frame->x_low, frame->x_high, 8), 1);
     for (int i = 0; i < TICKS_MAX; i++) {
@@ -95,8 +95,25 @@ static void write_axes(const struct frame *frame, struct buf *html)
         if (value > frame->x_high)
             break;
         run_chart_number(value, step, text, sizeof(text));
-        buf_printf(html, "<text x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">%s</text>\n",
-                   place_x(frame, value), HEIGHT - 6, text);
+        buf_printf(html, "<span class=\"x%s\" style=\"left:%.2f%%\">%s</span>",
+                   i % 2 ? " wide" : "", 100 * part_x(frame, value), text);
+    }
+    buf_append_char(html, '\n');
+}
+
+static void write_line(struct buf *html, const char *kind, double x1, double x2, double y1,
+                       double y2)
+{
+    buf_printf(html, "<line class=\"%s\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", kind,
+               x1, x2, y1, y2);
+}
+
+static void write_grid(const struct frame *frame, struct buf *html)
+{
+    double step = run_chart_step(frame->y_low, frame->y_high, 5);
+    for (int i = 0; i < TICKS_MAX && frame->y_low + i * step <= frame->y_high + step / 2; i++) {
+        double y = HEIGHT * part_y(frame, frame->y_low + i * step);
+        write_line(html, "grid", 0, WIDTH, y, y);
     }
 }
 
@@ -105,23 +122,23 @@ void run_chart_write(const struct run_chart *chart, struct buf *html)
     struct frame frame = {0};
     if (find_frame(chart, &frame) < 2)
         return;
+    buf_printf(html, "<figure><figcaption>%s</figcaption>\n<div class=\"plot\">", chart->title);
+    write_numbers(&frame, html);
     buf_printf(html,
-               "<figure><figcaption>%s</figcaption>\n"
-               "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s by step\">\n",
-               chart->title, WIDTH, HEIGHT, chart->title);
-    write_axes(&frame, html);
+               "<svg viewBox=\"0 0 %.0f %.0f\" preserveAspectRatio=\"none\" role=\"img\" "
+               "aria-label=\"%s by step\">\n",
+               WIDTH, HEIGHT, chart->title);
+    write_grid(&frame, html);
     for (size_t i = 0; i < chart->mark_count; i++) {
         const struct run_chart_mark *mark = &chart->marks[i];
-        if (mark->x < frame.x_low || mark->x > frame.x_high)
-            continue;
-        double x = place_x(&frame, mark->x);
-        buf_printf(html, "<line class=\"%s\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.0f\" y2=\"%.0f\"/>\n",
-                   mark->kind, x, x, TOP, HEIGHT - BOTTOM);
+        double x = WIDTH * part_x(&frame, mark->x);
+        if (mark->x >= frame.x_low && mark->x <= frame.x_high)
+            write_line(html, mark->kind, x, x, 0, HEIGHT);
     }
     buf_append_str(html, "<polyline points=\"");
     for (size_t i = 0; i < chart->count; i++)
         if (isfinite(chart->y[i]))
-            buf_printf(html, "%.1f,%.1f ", place_x(&frame, chart->x[i]),
-                       place_y(&frame, chart->y[i]));
-    buf_append_str(html, "\"/></svg></figure>\n");
+            buf_printf(html, "%.1f,%.1f ", WIDTH * part_x(&frame, chart->x[i]),
+                       HEIGHT * part_y(&frame, chart->y[i]));
+    buf_append_str(html, "\"/></svg></div></figure>\n");
 }

@@ -160,5 +160,5 @@ int run_report_write(const char *directory, struct err *err)
         return result;
     buf_clear(&text);
     run_report_page(document, &text);
-    return write_file(directory, "report.html", &text, err);
+    return write_file(directory, RUN_REPORT_PAGE, &text, err);
 }

@@ -8,6 +8,9 @@
 #include "base/err.h"
 #include "base/json.h"
 
+/* The name of the page in the directory of a run. */
+#define RUN_REPORT_PAGE "report.html"
+
 /* Both files, from the history in the same directory. */
 int run_report_write(const char *directory, struct err *err);
 

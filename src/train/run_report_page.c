@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const char STYLE[] =
-    ":root{--ink:#1c2430;--soft:#667080;--line:#e3e7ed;--paper:#fff;--back:#f5f7fa;--curve:#2563eb;"
+    ":root{--ink:#1c2430;--soft:#566070;--line:#e3e7ed;--paper:#fff;--back:#f5f7fa;--curve:#2563eb;"
     "--lost:#dc2626;--resumed:#d97706}\n"
     "@media(prefers-color-scheme:dark){:root{--ink:#e6eaf0;--soft:#98a2b3;--line:#2b3440;"
     "--paper:#161c24;--back:#0e1319;--curve:#6ea8fe;--lost:#f87171;--resumed:#fbbf24}}\n"
@@ -23,15 +23,23 @@ static const char STYLE[] =
     "margin:24px 0 0}dl.key div,figure,.result,.box{background:var(--paper);border:1px solid "
     "var(--line);border-radius:10px;padding:12px 16px}dl.key dt{font-size:13px}dl.key "
     "dd{margin:0;font-size:21px;font-variant-numeric:tabular-nums}\n"
-    "figure{margin:0 0 14px}figcaption{font-size:13px;margin-bottom:4px}svg{width:100%;height:auto;"
-    "display:block}svg text{fill:var(--soft);font-size:11px}svg .grid{stroke:var(--line)}"
+    "figure{margin:0 0 14px}figcaption{font-size:13px;margin-bottom:10px}.plot{position:relative;"
+    "height:184px;margin:0 8px 24px 52px}svg{width:100%;height:100%;display:block;"
+    "overflow:visible}.plot span{position:absolute;color:var(--soft);font-size:12px;line-height:1;"
+    "white-space:nowrap}.plot .y{right:100%;margin-right:8px;transform:translateY(-50%)}"
+    ".plot .x{top:100%;margin-top:9px;transform:translateX(-50%)}"
+    "line,polyline{vector-effect:non-scaling-stroke}svg .grid{stroke:var(--line)}"
     "polyline{fill:none;stroke:var(--curve);stroke-width:1.8;stroke-linejoin:round}"
     ".lost{stroke:var(--lost);stroke-width:1.5}.resumed{stroke:var(--resumed);stroke-dasharray:4 "
     "3}\n"
     "table{border-collapse:collapse;width:100%;font-size:14px}td,th{text-align:left;"
     "vertical-align:top;padding:4px 14px 4px 0;border-top:1px solid var(--line)}tr:first-child "
     "td,tr:first-child th{border-top:0}th{font-weight:normal;white-space:nowrap;width:1%}td{"
-    "overflow-wrap:anywhere}.swatch{display:inline-block;width:14px;border-top:2px solid;"
+    "overflow-wrap:anywhere}"
+    "@media(max-width:600px){main{padding:20px 12px 48px}.plot .wide{display:none}"
+    ".events tr,.events th,.events td{display:block;width:auto;padding:0;border:0}.events "
+    "tr{padding:8px 0;border-top:1px solid var(--line)}.events tr:first-child{border-top:0}}\n"
+    ".swatch{display:inline-block;width:14px;border-top:2px solid;"
     "vertical-align:middle;margin:0 6px 0 12px}\n";
 
 static void write_text(struct buf *html, const char *text)
@@ -176,7 +184,7 @@ static void write_events(struct buf *html, const struct json *events)
 {
     if (!json_count(events))
         return;
-    buf_append_str(html, "<h2>What happened</h2>\n<div class=\"box\"><table>\n");
+    buf_append_str(html, "<h2>What happened</h2>\n<div class=\"box\"><table class=\"events\">\n");
     JSON_EACH (event, events) {
         buf_append_str(html, "<tr><th>");
         write_text(html, json_get_string(event, "time", ""));
@@ -209,6 +217,7 @@ void run_report_page(const struct json *document, struct buf *html)
     const char *model = json_get_string(document, "model", "a model");
     buf_append_str(html, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
+                         "<link rel=\"icon\" href=\"data:,\">"
                          "<title>Training: ");
     write_text(html, model);
     buf_printf(html, "</title><style>\n%s</style></head><body><main>\n<h1>Training: ", STYLE);

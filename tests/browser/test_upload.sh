@@ -1,5 +1,5 @@
 #!/bin/bash
-# The upload page in Debian's Chromium, served by the real trainer with a model trained here and now.
+# The report of a training run, and the upload page of its model, in Debian's Chromium, served by the real trainer.
 # Takes: the packages of tests/browser.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
@@ -7,7 +7,8 @@
 cd "$ROOT/tests/browser" || exit
 npm ci --no-audit --no-fund --loglevel=error
 
-"$TRAINER" fit face --data procedural --seed 1 --steps 150 --model-dir "$SCRATCH/model" --log plain
+"$TRAINER" fit face --data procedural --seed 1 --steps 150 --model-dir "$SCRATCH/model" --log plain >"$SCRATCH/fit.log"
+assert_eq "the last line of a run" "report: $SCRATCH/model/report.html" "$(tail -n 1 "$SCRATCH/fit.log")"
 "$TRAINER" data faces --seed 3 --gallery "$SCRATCH/people" --samples "$SCRATCH/samples"
 "$TRAINER" serve --model "$SCRATCH/model/face.model" --gallery "$SCRATCH/people" --samples "$SCRATCH/samples" \
     --port 0 >"$SCRATCH/serve.log" &
@@ -19,6 +20,7 @@ picture=$(find "$SCRATCH/samples" -name '*.png' | sort | sed -n 1p)
 person=$(basename "$(dirname "$picture")")
 echo 'this is no picture' >"$SCRATCH/words.png"
 mkdir -p "$BUILD/screenshots"
+node report.mjs "$SCRATCH/model/report.html" "$BUILD/screenshots"
 node upload.mjs "$url" "$picture" "$person" "$SCRATCH/words.png" "$BUILD/screenshots"
 node upload_photos.mjs "$url" "$picture" "$person" "$BUILD/screenshots"
 

@@ -110,6 +110,7 @@ static void report_json(const struct classifier_fit_options *options, const char
         json_set_string(arena, line, "exportDir", options->export_dir);
         json_set_int(arena, line, "version", result->version);
     }
+    fit_set_report(arena, line, options->model_dir);
     printf("%s\n", json_to_string(arena, line));
 }
 
@@ -131,6 +132,7 @@ static void report(const struct classifier_fit_options *options,
         printf("exported version %lld to %s\n", (long long)result->version, options->export_dir);
     if (!options->model_dir && !result->version)
         printf("the model is not kept: neither --model-dir nor --export-dir was given\n");
+    fit_say_report(options->model_dir);
 }
 
 static int serve_variables(const struct fit_values *values,

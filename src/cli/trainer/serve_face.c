@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "cli/trainer/people.h"
 #include "serve/upload_page.h"
+#include "train/run_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static char *report_of(const struct serve_values *values)
     if (!str_is_empty(values->report))
         return mem_strdup(values->report);
     const char *slash = strrchr(values->model, '/');
-    return mem_printf("%.*sreport.html", slash ? (int)(slash + 1 - values->model) : 0,
+    return mem_printf("%.*s" RUN_REPORT_PAGE, slash ? (int)(slash + 1 - values->model) : 0,
                       values->model);
 }
 
