@@ -55,6 +55,8 @@ assert_eq "the same judgement" "$(grep '^test accuracy' "$SCRATCH/chief-0")" "$(
 checkpoint=$(find "$SCRATCH/model" -name 'step-*.ckpt' | sed -n 1p)
 assert_contains "names of labels, of a checkpoint" "Ankle boot" "$("$TRAINER" evaluate --model "$checkpoint" --data "$DATA")"
 assert_contains "JSON" '"label":"T-shirt/top","pictures":' "$("$TRAINER" evaluate --model "$SCRATCH/model/classifier.model" --data "$DATA" --log json)"
+answer=$("$TRAINER" serve --model "$SCRATCH/model/classifier.model" 2>&1) && fail "a classifier was served as a face model"
+assert_contains "a classifier as a file" "is a classifier, which is served in versions" "$answer"
 
 # A second run finds everything done, says so, and exports again; more steps go on from there.
 TF_MODEL_TYPE=CNN "$TRAINER" fit classifier "${IN_STEP[@]}" --model-dir "$SCRATCH/model" --export-dir "$SCRATCH/export" >"$SCRATCH/again"

@@ -46,6 +46,7 @@ refused 1 "leave it out of the job" env \
     TF_CONFIG='{"cluster":{"worker":["a:1"],"ps":["b:1"],"evaluator":["c:1"]},"task":{"type":"evaluator","index":0}}' \
     "$TRAINER" fit recommender --data ratings.csv
 refused 2 "'--user ID' is missing" "$TRAINER" recommend --model model/recommender.model --data ratings.csv
+refused 2 "is a recommender, for which there is no page: 'trainer recommend --model model/recommender.model" "$TRAINER" serve --model model/recommender.model
 refused 1 "user '999' has rated nothing in 'ratings.csv'" "$TRAINER" recommend --model model/recommender.model --data ratings.csv --user 999
 refused 1 "is not a model or checkpoint file" "$TRAINER" recommend --model ratings.csv --data ratings.csv --user 7
 

@@ -26,7 +26,7 @@ INSTALLED=/usr/share/datasets/fashion-mnist
 SHORT='--steps 2 --image-size 32 --batch-persons 2 --batch-pictures 2'
 cat >"$SCRATCH/typed" <<END
 trainer data faces --gallery people --samples others --persons 12
-trainer data inspect people --crop auto
+trainer data inspect --data people --crop auto
 trainer data convert photographs portraits --size 96 --crop cascade
 trainer fit face --data procedural --model-dir faces|$SHORT
 trainer fit face --data people --held-out 3 --model-dir family --log json|$SHORT

@@ -63,6 +63,9 @@ code=0
 assert_contains "missing data" "cannot open '$SCRATCH/nowhere'" "$(cat "$SCRATCH/answer")"
 
 # What is in there can be asked before training, and turned into what training wants.
+assert_eq "--data and the argument" "$("$TRAINER" data inspect "$SCRATCH/people")" "$("$TRAINER" data inspect --data "$SCRATCH/people")"
+assert_eq "the environment" "$("$TRAINER" data inspect "$SCRATCH/people")" "$(TRAINER_DATA=$SCRATCH/people "$TRAINER" data inspect)"
+assert_contains "no data set" "which data set? give --data DIR" "$(answer 2 "$TRAINER" data inspect)"
 said=$(answer 0 "$TRAINER" data inspect "$SCRATCH/people")
 assert_contains "people and pictures" "5 people, 16 pictures, from 1 to 5 a person" "$said"
 assert_contains "formats" "2 unknown, 1 PGM or PPM, 13 PNG" "$said"

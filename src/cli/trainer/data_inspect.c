@@ -13,7 +13,7 @@
 enum { SIZES = 5 /* told to people; JSON has all */ };
 
 struct inspect_values {
-    const char *crop, *log;
+    const char *data, *crop, *log;
 };
 
 /* ---- Pictures of people */
@@ -208,9 +208,10 @@ static int inspect_idx(const char *path, bool as_json, struct err *err)
 
 static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
-    (void)count;
     const struct inspect_values *wanted = values;
-    const char *path = arguments[0];
+    const char *path = count ? arguments[0] : wanted->data;
+    if (str_is_empty(path))
+        return err_set(err, ERR_USAGE, "which data set? give --data DIR");
     bool as_json = str_eq(wanted->log, "json");
     if (idx_is_directory(path))
         return inspect_idx(path, as_json, err);
@@ -234,6 +235,13 @@ static int run(const void *values, size_t count, const char *const *arguments, s
 }
 
 static const struct option OPTIONS[] = {
+    {.name = "data",
+     .aliases = "data-dir",
+     .type = OPTION_PATH,
+     .offset = offsetof(struct inspect_values, data),
+     .environment = "TRAINER_DATA|TF_DATA_DIR",
+     .value = "DIR",
+     .help = "the data set, as the other commands take it; the argument DIR goes before it"},
     {.name = "crop",
      .type = OPTION_CHOICE,
      .offset = offsetof(struct inspect_values, crop),
@@ -256,16 +264,15 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_DATA_INSPECT = {
     .name = "inspect",
-    .arguments = "DIR",
+    .arguments = "[DIR]",
     .summary = "tell what is in a data set",
     .description = "A folder with one folder a person: people, pictures, formats, sizes, and the "
                    "pictures that cannot be used, by name. A folder of IDX files: pictures, sizes "
                    "and how many there are of each class.",
-    .examples = "trainer data inspect people --crop auto\n"
+    .examples = "trainer data inspect --data people --crop auto\n"
                 "trainer data inspect " IDX_DIRECTORY_DEFAULT,
     .options = OPTIONS,
     .values_size = sizeof(struct inspect_values),
-    .arguments_min = 1,
     .arguments_max = 1,
     .arguments_are_paths = true,
     .run = run,

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "cli/trainer/people.h"
 #include "serve/upload_page.h"
+#include "train/checkpoint.h"
 #include "train/run_report.h"
 
 #include <stdio.h>
@@ -31,6 +32,28 @@ static void site_free(void *own)
     face_model_free(site->model);
     free(site->report);
     free(site);
+}
+
+/* A model of another kind is named, with the command that it is for. */
+static int load_model(const char *path, struct face_model **ret, struct err *err)
+{
+    _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = NULL;
+    struct err unread = ERR_INIT;
+    int result = face_model_load(path, ret, err);
+    if (result != -ERR_INVALID || checkpoint_read(path, &checkpoint, &unread) < 0)
+        return result;
+    if (str_eq(checkpoint->info.model, "classifier"))
+        return err_set(err, ERR_USAGE,
+                       "'%s' is a classifier, which is served in versions: export them with "
+                       "'trainer fit classifier --export-dir DIR', and give --model-base-path DIR "
+                       "instead of --model",
+                       path);
+    if (str_eq(checkpoint->info.model, "recommender"))
+        return err_set(err, ERR_USAGE,
+                       "'%s' is a recommender, for which there is no page: 'trainer recommend "
+                       "--model %s --data FILE --user ID' prints what one user would like",
+                       path, path);
+    return result;
 }
 
 /* Training writes it beside the model. */
@@ -78,9 +101,9 @@ int serve_face_open(struct loop *loop, const struct serve_values *values, struct
     ret->own = site;
     ret->free = site_free;
     ret->path = "/upload";
-    if (str_is_empty(values->gallery))
+    int result = load_model(values->model, &site->model, err);
+    if (result == 0 && str_is_empty(values->gallery))
         return err_set(err, ERR_USAGE, "which people? give --gallery DIR, one folder a person");
-    int result = face_model_load(values->model, &site->model, err);
     if (result == 0)
         result = people_crop_open(face_model_config(site->model)->crop, &site->crop, err);
     if (result == 0)
