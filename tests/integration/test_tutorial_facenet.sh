@@ -40,6 +40,10 @@ check() { # VICTIM or ""
     fi
     tutorial_type 'kubectl logs -f'
     assert_contains "the last step" "step 240/240" "$TYPED"
+    assert_contains "where the report is" "report: /persist-log/model/report.html" "$TYPED"
+    for alarm in "but not its memory" "no face was found"; do
+        [[ $TYPED != *"$alarm"* ]] || fail "worker 1 says '$alarm': $TYPED"
+    done
     wait_until "the prediction" succeeded model-prediction
     tutorial_type 'kubectl logs -n'
     grep -qE '^ada .* %' <<<"$TYPED" || fail "no accuracy of a person in: $TYPED"
@@ -48,6 +52,7 @@ check() { # VICTIM or ""
     wait_until "the page" runs serving
     tutorial_type 'curl'
     assert_contains "the nearest" '"nearest":[{"name":"gus"' "$TYPED"
+    assert_contains "one face" '"found":1' "$TYPED"
     tutorial_type 'trainyard down'
     tutorial_done
     echo "AUC of the model and of raw pixels: $auc${1:+, after $1 was killed}"
