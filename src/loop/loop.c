@@ -178,12 +178,17 @@ bool loop_has_deferred(const struct loop *loop)
     return !loop_ring_is_empty(&loop->running) || !loop_ring_is_empty(&loop->deferred);
 }
 
+bool loop_should_yield(const struct loop *loop)
+{
+    return loop->yield_ns < INT64_MAX && moment_monotonic_ns() >= loop->yield_ns;
+}
+
 void loop_run_deferred(struct loop *loop, int64_t budget_ns)
 {
-    int64_t begun_ns = moment_monotonic_ns(), now_ns = begun_ns;
+    int64_t now_ns = moment_monotonic_ns();
+    loop->yield_ns = budget_ns == LOOP_NO_BUDGET ? INT64_MAX : now_ns + budget_ns;
     loop_ring_move_all(&loop->running, &loop->deferred);
-    while (!loop_ring_is_empty(&loop->running) &&
-           (budget_ns == LOOP_NO_BUDGET || now_ns - begun_ns < budget_ns)) {
+    while (!loop_ring_is_empty(&loop->running) && now_ns < loop->yield_ns) {
         struct loop_task *task = loop->running.next;
         const void *callback = (const void *)task->callback; /* the task may be gone afterwards */
         task->queued = false;

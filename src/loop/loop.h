@@ -51,6 +51,9 @@ struct loop_task {
 };
 void loop_defer(struct loop *loop, struct loop_task *task);
 void loop_defer_cancel(struct loop *loop, struct loop_task *task);
+/* Whether the deferred tasks of this turn have used up their time, so that the task that asks
+ * should leave the rest of its work to the next turn. Never in simulation, where no time passes. */
+bool loop_should_yield(const struct loop *loop);
 
 /* From any thread: run the task on the loop's thread. The task must not be queued already, and
  * cannot be cancelled: who posts it keeps it until it has run. */

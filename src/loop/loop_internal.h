@@ -34,6 +34,7 @@ struct loop {
     struct timer_heap timers;
     struct loop_task deferred; /* the ring's head: tasks of the next turn */
     struct loop_task running;  /* the ring's head: tasks of this turn that are still to run */
+    int64_t yield_ns;          /* monotonic time when their budget is used up */
     struct loop_slowest slowest;
 };
 

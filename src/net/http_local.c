@@ -39,12 +39,12 @@ struct local_call {
     int status;
     struct http_header *headers;
     struct buf out;    /* written, not yet given to the listener */
-    struct buf giving; /* what is given now, a piece per turn */
+    struct buf giving; /* what is given now, in pieces */
     size_t given;      /* bytes of it */
 };
 
-/* Bytes given to a listener in one turn: a watch that has fallen behind must not hold up the loop
- * while its events are decoded. */
+/* Bytes given to a listener before the clock is asked whether the turn has taken long: a watch that
+ * has fallen behind must not hold up the loop while its events are decoded. */
 enum { PIECE_MAX = 8 * 1024 };
 
 struct local {
@@ -199,7 +199,9 @@ static void deliver(struct local_call *call)
             call->listener.on_head(call->context, call->status, call->headers);
     }
     if (call->listening && bytes_left(call)) {
-        give_piece(call);
+        do
+            give_piece(call);
+        while (call->listening && bytes_left(call) && !loop_should_yield(call->loop));
         if (call->listening && !call->exchange.ended && !bytes_left(call) &&
             call->exchange.on_drain)
             call->exchange.on_drain(&call->exchange);
