@@ -154,3 +154,26 @@ bool str_copy(char *target, size_t size, const char *text)
     target[length] = '\0';
     return fits;
 }
+
+const char *str_shell_word(struct arena *arena, const char *text)
+{
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "%+,-./:=@_";
+    size_t size = strlen(text), at = 0;
+    if (size > 0 && strspn(text, PLAIN) == size)
+        return text;
+    enum { QUOTE_SIZE = 4 }; /* a single quote becomes '\'' */
+    char *word = arena_alloc(arena, size * QUOTE_SIZE + 3);
+    word[at++] = '\'';
+    for (const char *c = text; *c; c++) {
+        if (*c == '\'') {
+            memcpy(word + at, "'\\''", QUOTE_SIZE);
+            at += QUOTE_SIZE;
+        } else {
+            word[at++] = *c;
+        }
+    }
+    word[at++] = '\'';
+    word[at] = '\0';
+    return word;
+}

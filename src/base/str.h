@@ -38,6 +38,9 @@ bool str_is_dns_label(const char *text);
 bool str_is_dns_subdomain(const char *text);
 bool str_is_dns1035_label(const char *text);
 
+/* The text as one word of a shell: as it is if every shell reads it so, else in single quotes. */
+const char *str_shell_word(struct arena *arena, const char *text);
+
 /* Copy into a fixed array, always terminated; false if it was cut. */
 bool str_copy(char *target, size_t size, const char *text);
 

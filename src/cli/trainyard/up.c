@@ -94,18 +94,32 @@ static int choose_nodes(struct arena *arena, const struct state_dir *state, cons
     return json_file_write(state->settings, settings, err);
 }
 
+static bool has_kubectl(struct arena *arena)
+{
+    const char *path = getenv("PATH");
+    size_t count = 0;
+    char **directories = path ? str_split(arena, path, ':', &count) : NULL;
+    for (size_t i = 0; i < count; i++)
+        if (access(arena_printf(arena, "%s/kubectl", directories[i]), X_OK) == 0)
+            return true;
+    return false;
+}
+
 static void print_ready(void *context)
 {
     const struct cluster_options *options = context;
-    const char *kept = getenv("TRAINYARD_STATE");
-    const char *quote = strpbrk(options->kubeconfig, " \t$\"\\`&;|<>()*?") ? "'" : "";
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    bool is_default = getenv("TRAINYARD_STATE") != NULL;
     printf("the cluster is up: https://127.0.0.1:%d\n\n"
-           "    export KUBECONFIG=%s%s%s\n"
+           "    export KUBECONFIG=%s\n"
            "    kubectl get nodes\n\n"
            "stop it with: trainyard down%s%s\n",
-           options->port, quote, options->kubeconfig, quote, kept ? "" : " --state ",
-           kept ? "" : options->state->path);
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+           options->port, str_shell_word(arena, options->kubeconfig), is_default ? "" : " --state ",
+           is_default ? "" : str_shell_word(arena, options->state->path));
+    if (!has_kubectl(arena))
+        printf(
+            "\nkubectl is not in PATH: 'apt-get install kubernetes-client' installs Debian's, and "
+            "any kubectl from 1.20 on works\n");
     const char *note = node_note(arena, options->state->path);
     if (note)
         printf("\nnote: %s\n", note);
@@ -145,7 +159,7 @@ static int up(const struct up_values *wanted, struct err *err)
         return result;
     if (server.running) {
         printf("a cluster runs already in '%s' (pid %d)\n\n    export KUBECONFIG=%s\n", state.path,
-               (int)server.pid, server.kubeconfig);
+               (int)server.pid, str_shell_word(arena, server.kubeconfig));
         if (!str_is_empty(wanted->nodes) || !str_is_empty(wanted->kubeconfig) ||
             wanted->no_operator || wanted->plain || wanted->no_restart)
             printf(

@@ -121,6 +121,22 @@ static void test_copy(void **state)
     assert_string_equal(target, "abc");
 }
 
+static void test_shell_word(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    static const char *const CASES[][2] = {
+        {"/home/me/.kube/config", "/home/me/.kube/config"},
+        {"", "''"},
+        {"/home/me/my state", "'/home/me/my state'"},
+        {"it's", "'it'\\''s'"},
+        {"~/x", "'~/x'"},
+        {"$HOME", "'$HOME'"},
+        {"caf\xc3\xa9", "'caf\xc3\xa9'"},
+    };
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++)
+        assert_string_equal(str_shell_word(arena, CASES[i][0]), CASES[i][1]);
+}
+
 /* Every character there is, through both directions. */
 static void test_utf8(void **state)
 {
@@ -147,7 +163,7 @@ int main(void)
         cmocka_unit_test(test_compare), cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_split),   cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_dns),     cmocka_unit_test(test_copy),
-        cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_utf8),    cmocka_unit_test(test_shell_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
