@@ -657,7 +657,7 @@ static void the_session_ends_with_the_pod(void **state)
     open_pair(world, 1, "80", "0");
     connected(world, 0);
     heard(world);
-    bool other_closed;
+    static bool other_closed; /* the connection is closed after the test */
     world->peer = memory_stream_new(world->loop, &other_closed);
     http_connection_new(&world->service, &world->peer->stream, "test:1");
     set_phase(world, "Failed");

@@ -39,8 +39,8 @@ static void built_in(void **state)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const char *const NAMES[] = {"trainyard/trainer", "trainyard/trainer:latest",
                                         "docker.io/trainyard/trainer",
-                                        "trainyard/trainer:v1@sha256:"
-                                        "00000000000000000000000000000000"};
+                                        ("trainyard/trainer:v1@sha256:"
+                                         "00000000000000000000000000000000")};
     struct image image;
     struct err err = ERR_INIT;
     for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
