@@ -4,7 +4,7 @@
  *
  * A budget_group is the common form: one total, a budget per payer (a user, or the address of a
  * client without a name), and below it budgets of the callers' own, for example one per connection.
- * Pure accounting: nothing here allocates the bytes, or ends whoever holds them.
+ * Pure accounting: nothing here allocates the bytes, or ends the connection that holds them.
  */
 #ifndef TRAINYARD_BASE_BUDGET_H
 #define TRAINYARD_BASE_BUDGET_H

@@ -42,7 +42,8 @@ struct list {
     size_t remaining;      /* how many that are; only where nothing is filtered */
 };
 
-/* Whoever selects also gets a warning of what cannot be read: it might be what is looked for. */
+/* A list with a selector names unreadable objects, too: one of them might be what the client wants.
+ */
 static bool is_wanted(const struct list *list, struct arena *scratch, struct store_object *object)
 {
     struct json *json;

@@ -32,8 +32,8 @@ const char *rest_proxy_upgrade_of(const struct http_request *request)
     return asks ? http_header_get(request->headers, "Upgrade") : NULL;
 }
 
-/* What is meant for this server alone. Host and length are written anew; a body that is here whole
- * need not be asked for. */
+/* Headers that are meant for this server alone. Host and length are written again; a body that is
+ * here whole need not be asked for. */
 static bool is_for_us(const char *name)
 {
     static const char *const NAMES[] = {

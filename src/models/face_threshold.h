@@ -19,10 +19,10 @@ enum {
 /* The distribution of the distance between a picture and another person: the mean distance to that
  * person's pictures. */
 struct face_strangers {
-    size_t people; /* 0: nothing was measured */
-    size_t pairs;  /* of a picture and a person */
-    bool
-        trained_on; /* by people the model was trained on, whom it tells apart better than others */
+    size_t people;   /* 0: nothing was measured */
+    size_t pairs;    /* of a picture and a person */
+    bool trained_on; /* by people the model was trained on, which it tells apart better than others
+                      */
     double quantiles[FACE_STRANGERS_QUANTILES]; /* see face_threshold.c; they do not fall */
 };
 
@@ -61,7 +61,7 @@ struct face_threshold {
     enum face_threshold_source source;
 };
 
-/* For a gallery of `people`, of whom a stranger may be near to any, such that the part `rate` of
+/* For a gallery of `people`, to each of which a stranger may be near, such that the part `rate` of
  * strangers is taken for one of them. The gallery's own distribution decides if it has enough
  * people and pairs for this rate, else the model's, else the gallery's all the same. */
 struct face_threshold face_threshold_of(const struct face_strangers *gallery,

@@ -1,5 +1,5 @@
 /* The report of the training run a model came from (train/run_report.h), at /report of the page
- * that serves the model. It is read when it is asked for, since a run that goes on writes it anew.
+ * that serves the model. It is read when it is asked for, since a run that goes on writes it again.
  */
 #ifndef TRAINYARD_SERVE_REPORT_PAGE_H
 #define TRAINYARD_SERVE_REPORT_PAGE_H

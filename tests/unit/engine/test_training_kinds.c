@@ -200,7 +200,7 @@ static void test_templates(void **state)
     }
 }
 
-/* The operator sets the restart policy, and what is null or nought says nothing. */
+/* The operator sets the restart policy, and a value that is null or zero says nothing. */
 static void test_templates_that_are_right(void **state)
 {
     static const char *const workers[] = {

@@ -138,7 +138,7 @@ static void a_refusal_of_the_server_is_json(void **state)
     assert_string_equal(body.data, "{\"error\":\"the request's \\\"body\\\" took too long\"}");
 }
 
-/* The report of the training run; read anew each time, and not by a peer that left. */
+/* The report of the training run; read again for each request, and not by a peer that left. */
 static void a_report_is_served(void **state)
 {
     struct site *site = *state;
