@@ -117,9 +117,12 @@ static void abandon(struct watcher_link *link)
     large->is_abandoned = true;
 }
 
+/* The hooks `assign` and `admit` ask the engine and may change the object, so an object of a kind
+ * that has one of them cannot be encoded before the loop has it. */
 static bool is_large(const struct rest *rest)
 {
-    return rest->exchange->request->body_size >= LARGE_BODY && !rest->route.resource->hooks.assign;
+    const struct registry_hooks *hooks = &rest->route.resource->hooks;
+    return rest->exchange->request->body_size >= LARGE_BODY && !hooks->assign && !hooks->admit;
 }
 
 static void start(struct rest *rest, struct store_object *stored)

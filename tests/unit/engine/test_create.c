@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/object.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -360,6 +361,30 @@ static void test_large(void **state)
     assert_int_equal(api_get(api, MAPS "/c").status, 404);
 }
 
+/* Admission changes a definition: it writes its status. */
+static void test_large_definition(void **state)
+{
+    struct api *api = *state;
+    size_t size = 256 * 1024;
+    char *text = arena_alloc(api->arena, size + 1);
+    memset(text, 'x', size);
+    text[size] = '\0';
+    const char *body = arena_printf(
+        api->arena,
+        "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","
+        "\"metadata\":{\"name\":\"larges.x.io\"},\"spec\":{\"group\":\"x.io\",\"scope\":"
+        "\"Namespaced\",\"names\":{\"plural\":\"larges\",\"kind\":\"Large\"},\"versions\":[{"
+        "\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{"
+        "\"type\":\"object\",\"description\":\"%s\"}}}]}}",
+        text);
+    static const char path[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    struct answer made = api_post(api, path, body);
+    assert_int_equal(made.status, 201);
+    struct answer got = api_get(api, arena_printf(api->arena, "%s/larges.x.io", path));
+    assert_true(kube_condition_is_true(got.json, "NamesAccepted"));
+    assert_int_equal(api_get(api, "/apis/x.io/v1/larges").status, 200);
+}
+
 static void test_large_update(void **state)
 {
     struct api *api = *state;
@@ -472,14 +497,23 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_create_and_get), API_TEST(test_not_found),
-        API_TEST(test_exists),         API_TEST(test_names),
-        API_TEST(test_generate_name),  API_TEST(test_namespaces),
-        API_TEST(test_bodies),         API_TEST(test_yaml_bodies),
-        API_TEST(test_long_lists),     API_TEST(test_dry_run),
-        API_TEST(test_table),          API_TEST(test_client_leaves),
-        API_TEST(test_large),          API_TEST(test_large_update),
-        API_TEST(test_large_refused),  API_TEST(test_large_twice_at_once),
+        API_TEST(test_create_and_get),
+        API_TEST(test_not_found),
+        API_TEST(test_exists),
+        API_TEST(test_names),
+        API_TEST(test_generate_name),
+        API_TEST(test_namespaces),
+        API_TEST(test_bodies),
+        API_TEST(test_yaml_bodies),
+        API_TEST(test_long_lists),
+        API_TEST(test_dry_run),
+        API_TEST(test_table),
+        API_TEST(test_client_leaves),
+        API_TEST(test_large),
+        API_TEST(test_large_definition),
+        API_TEST(test_large_update),
+        API_TEST(test_large_refused),
+        API_TEST(test_large_twice_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
