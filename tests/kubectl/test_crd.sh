@@ -49,7 +49,7 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 YAML
     kubectl apply -f "$SCRATCH/crd.yaml"
-    kubectl wait --for=condition=Established crd/trains.yard.example --timeout="${PATIENCE}s"
+    wait_established crd/trains.yard.example
 }
 
 # train NAME CARS LINE [VERSION]

@@ -14,7 +14,7 @@ kubectl apply --server-side -f "$INSTALL" || fail "a second server-side apply"
 # The definitions of the file are not this server's own; under another name they are taken as those of any custom resource.
 echo "two appliers share the containers of a job"
 sed 's/kubeflow\.org/copy.example/g' "$ROOT/manifests/crds.yaml" | kubectl apply -f -
-kubectl wait --for=condition=Established crd/tfjobs.copy.example --timeout="${PATIENCE}s"
+wait_established crd/tfjobs.copy.example
 job() { # CONTAINER
     printf '{"apiVersion": "copy.example/v1", "kind": "TFJob", "metadata": {"name": "shared"}, "spec": {"tfReplicaSpecs": {"Worker":
         {"template": {"spec": {"containers": [{"name": "tensorflow", %s}]}}}}}}' "$1"
@@ -28,5 +28,5 @@ assert_eq "what both wrote" 'i A=1 B=2 1/TCP 2/TCP' "$(kubectl get tfjobs.copy.e
 echo "a mistake in a template is found"
 refused=$(job '"image": "i", "command": ["sleep", 2]' | kubectl create --validate=false -f - 2>&1) && fail "accepted: a number in a command"
 assert_contains "the refusal" 'spec.tfReplicaSpecs.Worker.template.spec.containers[0].command[1] in body must be of type string: "integer"' "$refused"
-refused=$(job '"image": "i", "comand": ["sh"]' | kubectl create --validate=strict -f - 2>&1) && fail "accepted: a misspelt field"
+refused=$(job '"image": "i", "comand": ["sh"]' | kubectl create --validate=true -f - 2>&1) && fail "accepted: a misspelt field"
 assert_contains "the refusal" 'comand' "$refused"

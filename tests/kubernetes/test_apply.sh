@@ -15,7 +15,7 @@ clean_up() {
 }
 
 kubectl create -f "$definition" || { echo 'skipped: this cluster has a TFJob of its own'; exit 77; }
-kubectl wait --for=condition=Established -f "$definition" --timeout="${PATIENCE}s"
+wait_established -f "$definition"
 answers() { kubectl get --raw /apis/kubeflow.org/v1/namespaces/apply/tfjobs; }
 wait_until 'the kind to be served' answers
 "$KUBERNETES/record-apply" "$KUBECONFIG" "$data/apply_scenarios.json" >"$SCRATCH/answers.json"

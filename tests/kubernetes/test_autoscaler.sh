@@ -8,7 +8,7 @@ maximum_is() { [ "$(kubectl get hpa net -o jsonpath='{.spec.maxReplicas}')" = "$
 was_told() { kubectl get events -o jsonpath='{.items[*].reason}' | finds -w -- "$1"; }
 
 kubectl apply -f "$ROOT/manifests/crds.yaml"
-kubectl wait --for=condition=Established crd/pytorchjobs.kubeflow.org --timeout="${PATIENCE}s"
+wait_established crd/pytorchjobs.kubeflow.org
 "$TRAINYARD" operator --namespace "$NAMESPACE" >"$SCRATCH/operator.log" 2>&1 &
 operator=$!
 clean_up() { kill $operator; }

@@ -11,7 +11,7 @@ without_operator
 clean_up() { kubectl apply -f "$ROOT/manifests/crds.yaml"; } # for the tests after this one
 bring() { # RELEASE
     "$KUBERNETES/foreign-crds" "$1" <"$SCRATCH/openapi.json" | kubectl apply --server-side --force-conflicts -f -
-    kubectl wait --for=condition=Established crd/tfjobs.kubeflow.org crd/pytorchjobs.kubeflow.org --timeout="${PATIENCE}s"
+    wait_established crd/tfjobs.kubeflow.org crd/pytorchjobs.kubeflow.org
 }
 write() { kubectl create --validate=false -f -; } # kubectl itself would refuse what the schema does not know
 columns() { kubectl get "$1" | sed -n '1s/  */ /gp' | sed 's/ $//'; }

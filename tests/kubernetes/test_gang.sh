@@ -13,7 +13,7 @@ clean_up() { # EXIT-CODE
 }
 
 kubectl apply -f "$ROOT/manifests/crds.yaml"
-kubectl wait --for=condition=Established crd/tfjobs.kubeflow.org crd/pytorchjobs.kubeflow.org --timeout="${PATIENCE}s"
+wait_established crd/tfjobs.kubeflow.org crd/pytorchjobs.kubeflow.org
 
 echo "a server that does not know PodGroups"
 operator_start volcano

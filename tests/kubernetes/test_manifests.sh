@@ -13,7 +13,7 @@ assert_eq 'changes of a second apply' '' "$(kubectl apply "${parts[@]/#/-f$MANIF
 assert_eq 'what the joined file has besides' deployment.apps/trainyard-operator \
     "$(kubectl apply --dry-run=server -f "$MANIFESTS/install.yaml" | grep -Ev '^[^d].* unchanged' | cut -d ' ' -f 1)"
 output=$(kubectl apply --server-side --dry-run=server -f "$MANIFESTS/install.yaml" 2>&1) || fail "a server-side apply after a plain one: $output"
-kubectl wait --for=condition=Established crd/tfjobs.kubeflow.org crd/pytorchjobs.kubeflow.org --timeout="${PATIENCE}s"
+wait_established crd/tfjobs.kubeflow.org crd/pytorchjobs.kubeflow.org
 
 explains() { [[ $(kubectl explain "$1") == *"$2"* ]]; }
 wait_until 'explain tfjob.spec' explains tfjob.spec 'tfReplicaSpecs	<map[string]Object> -required-'

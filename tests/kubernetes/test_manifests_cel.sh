@@ -15,7 +15,7 @@ kubectl apply "${parts[@]/#/-f$ROOT/manifests/base/}" -f "$ROOT/manifests/overla
 assert_eq 'changes of a second apply' '' "$(kubectl apply -f "$ROOT/manifests/overlays/cel/crd" | grep -v ' unchanged$')"
 assert_eq 'what the joined file has besides' deployment.apps/trainyard-operator \
     "$(kubectl apply --dry-run=server -f "$ROOT/manifests/install-cel.yaml" | grep -Ev '^[^d].* unchanged' | cut -d ' ' -f 1)"
-kubectl wait --for=condition=Established crd/tfjobs.kubeflow.org crd/pytorchjobs.kubeflow.org --timeout="${PATIENCE}s"
+wait_established crd/tfjobs.kubeflow.org crd/pytorchjobs.kubeflow.org
 
 write() { # KIND NAME SPEC
     printf 'apiVersion: kubeflow.org/v1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n' "$@" >"$SCRATCH/job.yaml"

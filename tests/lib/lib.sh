@@ -132,6 +132,11 @@ wait_until() {
     done
 }
 
+# Custom resources are served once their definition is established. `kubectl wait` of 1.20 fails on a definition without conditions.
+wait_established() { # CRD…, as for kubectl wait
+    wait_until "$* to be established" kubectl wait --for=condition=Established "$@" --timeout=5s
+}
+
 assert_eq() { # WHAT EXPECTED ACTUAL
     [ "$2" = "$3" ] || fail "$1: expected '$2', got '$3'"
 }
