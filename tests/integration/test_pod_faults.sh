@@ -229,7 +229,7 @@ check_rotation() {
 # The pods that fit run, the others say what there is too little of and start when there is some, and the API answers all the time.
 check_descriptors() {
     local i running
-    (ulimit -n 60 && as_user "$TRAINYARD" up --port 0 "${UP_OPTIONS[@]}" >"$SCRATCH/up.log" 2>&1) || fail "up with few descriptors: $(cat "$SCRATCH/up.log")"
+    (ulimit -n 64 && as_user "$TRAINYARD" up --port 0 "${UP_OPTIONS[@]}" >"$SCRATCH/up.log" 2>&1) || fail "up with few descriptors: $(cat "$SCRATCH/up.log")"
     CLUSTER_UP=yes
     for ((i = 0; i < 12; i++)); do pod "few-$i" Never 'exec sleep 100000'; done
     wait_until "each to run or to be refused" few_are_settled
@@ -243,7 +243,7 @@ check_descriptors() {
 }
 refused_pods() {
     kubectl get events -o jsonpath='{range .items[*]}{.involvedObject.name} {.message}{"\n"}{end}' |
-        sed -n 's/^\(few-[0-9]*\) .*no file descriptors are left for another pod: the server may have 60.*/\1/p'
+        sed -n 's/^\(few-[0-9]*\) .*no file descriptors are left for another pod: the server may have 64.*/\1/p'
 }
 few_are_settled() {
     local running refused
