@@ -15,7 +15,7 @@ struct http_connection;
 
 enum { HTTP_DATE_MAX = 32 };
 
-/* Of a request or an answer that there is no room for now. */
+/* The sentence of a 429: the memory for clients has no room for a request or an answer now. */
 #define HTTP_NO_MEMORY     "the server holds as much for its clients as it may: try again later"
 #define HTTP_RETRY_AFTER_S "1"
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How many pods one item of pool work removes: who frees the sweeper waits for at most so many. */
+/* Pods that one item of pool work removes. Freeing the sweeper waits for at most this many. */
 enum { POD_SWEEPER_BATCH = 16 };
 
 struct pod_sweeper;

@@ -126,7 +126,7 @@ static void an_admitted_request_is_answered(void **state)
     api_peer_close(&peer, server);
 }
 
-/* Who may ask for it is told what is kept for clients. */
+/* /metrics shows a permitted client the memory that is kept for clients. */
 static void metrics_tell_what_is_kept(void **state)
 {
     struct api_server *server = *state;
