@@ -25,13 +25,14 @@ finish() {
 }
 trap finish EXIT
 trap 'exit 0' INT TERM
-wait_for() { # WHAT COMMAND…
-    local what=$1 deadline=$((SECONDS + 600))
+wait_for() { # EVENT COMMAND…: wait until the command succeeds; after ten minutes show the pods and their warnings, and fail
+    local event=$1 deadline=$((SECONDS + 600))
     shift
     until "$@" >/dev/null 2>&1; do
         [ $SECONDS -lt $deadline ] || {
-            echo "demo: waited ten minutes for $what" >&2
+            echo "demo: waited ten minutes for $event" >&2
             kubectl get pods --all-namespaces -o wide >&2
+            kubectl get events --all-namespaces --field-selector type=Warning >&2
             exit 1
         }
         sleep 0.2
