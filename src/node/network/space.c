@@ -127,7 +127,7 @@ static int await_end(int pidfd, int64_t patience_ms, int death_ms, struct err *e
 
 int node_pod_end(const char *directory, bool plain, int64_t grace_ms, struct err *err)
 {
-    const struct pod_stop stop = {.grace_ms = grace_ms};
+    const struct pod_stop stop = {.grace_ms = grace_ms, .deleted = true};
     int pidfd = ask_to_end(directory, &stop);
     int64_t patience_ms = grace_ms ? grace_ms + STOP_SLACK_MS : FORCE_MS;
     int result = pidfd < 0 ? 0 : await_end(pidfd, patience_ms, FORCE_MS, err);

@@ -311,7 +311,7 @@ static void start(struct pod_runner *runner)
     }
     forget_refusal(runner);
     runner->stopped_with_ms = -1;
-    runner->was_stop_lost = false;
+    runner->was_stop_lost = runner->was_deletion_told = false;
     if (cgroup_base_place_pod(runner->host->groups, runner->directory, runner->uid, &err) < 0) {
         refusal = (struct pod_plan_refusal){.reason = "FailedCreatePodSandBox"};
         pod_runner_refuse(runner, &refusal, &err);
@@ -368,9 +368,11 @@ static const struct supervisor_events EVENTS = {on_alive, on_changed, on_gone};
 
 static void tell_to_end(struct pod_runner *runner, const struct pod_stop *stop)
 {
-    if (runner->stopped_with_ms >= 0 && runner->stopped_with_ms <= stop->grace_ms)
+    bool is_known = runner->was_deletion_told || !stop->deleted;
+    if (is_known && runner->stopped_with_ms >= 0 && runner->stopped_with_ms <= stop->grace_ms)
         return;
     struct err err = ERR_INIT;
+    runner->was_deletion_told = runner->was_deletion_told || stop->deleted;
     if (supervisor_link_stop(runner->link, stop, &err) == 0) {
         runner->stopped_with_ms = stop->grace_ms;
         return;
@@ -387,10 +389,19 @@ void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *re
                      const char *message)
 {
     struct pod_stop stop = {.grace_ms = grace_ms};
-    if (reason) {
-        str_copy(stop.reason, sizeof(stop.reason), reason);
-        str_copy(stop.message, sizeof(stop.message), message);
-    }
+    str_copy(stop.reason, sizeof(stop.reason), reason);
+    str_copy(stop.message, sizeof(stop.message), message);
+    tell_to_end(runner, &stop);
+}
+
+static void stop_deleted_pod(struct pod_runner *runner)
+{
+    int64_t grace_s = json_get_int(json_get(runner_pod(runner), "metadata"),
+                                   "deletionGracePeriodSeconds", GRACE_DEFAULT_S);
+    const struct pod_stop stop = {
+        .grace_ms = runner->forgotten ? 0 : grace_s * 1000,
+        .deleted = true,
+    };
     tell_to_end(runner, &stop);
 }
 
@@ -420,12 +431,10 @@ void pod_runner_work(struct pod_runner *runner)
 {
     const struct json *pod = runner_pod(runner);
     bool unwanted = runner->forgotten || kube_meta_is_deleting(pod);
-    int64_t grace_s =
-        json_get_int(json_get(pod, "metadata"), "deletionGracePeriodSeconds", GRACE_DEFAULT_S);
     if (runner->machine.state == WAITING && unwanted)
         end(runner);
     else if (runner->machine.state == RUNNING && unwanted)
-        pod_runner_stop(runner, runner->forgotten ? 0 : grace_s * 1000, NULL, NULL);
+        stop_deleted_pod(runner);
     else if (runner->node == POD_NODE_AWAY)
         wait_for_node(runner);
     else if (runner->machine.state == WAITING && !runner->retry.running)

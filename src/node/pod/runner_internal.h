@@ -37,6 +37,7 @@ struct pod_runner {
     int64_t respawn_ms;
     int64_t stopped_with_ms; /* the shortest grace the supervisor was told, or -1 */
     bool was_stop_lost;      /* it was told to end, but not how; it is tried again */
+    bool was_deletion_told;  /* the supervisor knows that the pod is deleted */
     struct runner_call *call;
     struct runner_call *token_call; /* a token is on its way; what waits for it is WAITING */
     struct map tokens;              /* of the service account, by audience; until it is planned */
@@ -57,7 +58,7 @@ void pod_runner_work(struct pod_runner *runner);
 
 /* Its supervisor lives. */
 bool pod_runner_is_running(const struct pod_runner *runner);
-/* End it within this time; the reason, or NULL, is the pod's as a whole. */
+/* End it within this time; the reason is the pod's as a whole. */
 void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *reason,
                      const char *message);
 

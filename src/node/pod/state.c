@@ -345,7 +345,7 @@ int pod_state_show(const char *directory, const struct pod_state *state, struct 
     return write_file(directory, state, file_replace, err);
 }
 
-static const char PAUSED[] = "paused", EVICTED[] = "evicted";
+static const char PAUSED[] = "paused", EVICTED[] = "evicted", DELETED[] = "deleted";
 
 static void mark(const char *directory, const char *name)
 {
@@ -373,6 +373,8 @@ int pod_stop_store(const char *directory, const struct pod_stop *stop, struct er
         mark(directory, PAUSED);
     if (str_eq(stop->reason, "Evicted"))
         mark(directory, EVICTED);
+    if (stop->deleted)
+        mark(directory, DELETED);
     _cleanup_free_ char *path = mem_printf("%s/stop", directory);
     _cleanup_buf_ struct buf text;
     buf_init(&text, STOP_MAX);
@@ -415,6 +417,7 @@ void pod_stop_load(const char *directory, struct pod_stop *ret)
 {
     (void)load_order(directory, ret, NULL);
     ret->pause = is_marked(directory, PAUSED);
+    ret->deleted = is_marked(directory, DELETED);
     if (!ret->reason[0] && is_marked(directory, EVICTED)) {
         str_copy(ret->reason, sizeof(ret->reason), "Evicted");
         str_copy(ret->message, sizeof(ret->message),

@@ -96,12 +96,14 @@ int pod_state_show(const char *directory, const struct pod_state *state, struct 
 struct pod_stop {
     int64_t grace_ms; /* between SIGTERM and SIGKILL */
     bool pause;       /* the cluster goes down, not the pod: what was not done runs again later */
+    bool deleted;     /* the pod's object is deleted: its supervisor ends even if no room is left to
+                       * write the last state */
     /* Why the pod as a whole is ended: "Evicted"; or "". */
     char reason[POD_REASON_MAX], message[POD_MESSAGE_MAX];
 };
 /* Does not wait for the disk: a supervisor that reads it lives no longer than the machine runs.
- * That a pod is paused or evicted is marked besides by an empty file, for which a full disk has
- * room: it holds though nothing else can be written. */
+ * That a pod is paused, evicted or deleted is marked besides by an empty file, for which a full
+ * disk has room: it holds though nothing else can be written. */
 int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err);
 /* What was not stored stays as it is. */
 void pod_stop_load(const char *directory, struct pod_stop *ret);

@@ -47,6 +47,7 @@ struct supervisor {
     bool pausing;      /* … and the next supervisor goes on */
     bool resumed;      /* after a pause, of which the mark stands until the state is stored */
     bool machine_ends; /* … which control has not asked for */
+    bool deleted;      /* the pod's object is deleted: its last state need not be written */
 };
 
 /* What cannot be written now, because the disk is full or there are no descriptors, is written
@@ -247,6 +248,7 @@ static void begin_stop(struct supervisor *s, bool told)
     struct pod_stop stop = read_stop(s);
     s->machine_ends = !told && (!s->stopping || s->machine_ends);
     s->stopping = true;
+    s->deleted = stop.deleted;
     /* What was condemned does not come back. */
     s->pausing = (stop.pause || s->machine_ends) && !s->state.reason[0];
     end_all(s, stop.grace_ms);
@@ -450,7 +452,7 @@ static void supervise(struct supervisor *s)
             step_limits_end_pod(&s->spec); /* before anybody hears of the end */
         }
         store_state(s, &wake_wall);
-        if (ended && !s->dirty) {
+        if (ended && (!s->dirty || s->deleted)) {
             step_server_close(&s->server);
             return;
         }

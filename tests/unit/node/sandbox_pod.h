@@ -97,6 +97,17 @@ void who_fails_again_waits(void **state);
 void what_was_condemned_does_not_come_back(void **state);
 void a_deadline_never_moves_away(void **state);
 
+/* test_sandbox_end.c */
+void ending_with_grace(void **state);
+void a_deadline_that_comes_nearer(void **state);
+void a_pause_goes_on_whatever_the_policy(void **state);
+void a_pause_that_was_cut_short(void **state);
+void an_eviction_that_was_cut_short(void **state);
+void a_machine_that_goes_down(void **state);
+void an_eviction_is_final(void **state);
+void an_end_that_cannot_be_described(void **state);
+void a_deletion_without_room_for_the_last_state(void **state);
+
 /* test_sandbox_image.c */
 void an_image_is_the_root(void **state);
 void images_without_a_program_say_so(void **state);

@@ -1,0 +1,264 @@
+/* How pods end when they are told to, and what the next supervisor makes of it: with time to end,
+ * at a deadline, for a pause of the cluster, by eviction, by deletion; and on a full disk, where
+ * neither the order nor the last state can be written. */
+#include "sandbox_pod.h"
+
+#include "base/file.h"
+#include "base/moment.h"
+#include "base/str.h"
+#include "loop/loop.h"
+#include "node/pod/supervisor.h"
+#include "node/process/lock.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void ending_with_grace(void **state)
+{
+    struct pod pod =
+        pod_make("polite", "10.244.1.1",
+                 "trap 'echo bye; exit 5' TERM; echo up; while :; do sleep 0.01; done");
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    assert_int_equal(node_pod_end(pod.directory, pod.spec.plain, DEADLINE_MS, NULL), 0);
+    assert_int_equal(pod_finish(&pod)->exit_code, 5);
+    pod_expect_log(&pod, "up\nbye\n");
+    pod_drop(&pod);
+
+    /* No handler: PID 1 of the sandbox is ours, so the signal works. */
+    pod = pod_make("plain", "10.244.1.1", "echo up; exec sleep 1000");
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    assert_int_equal(node_pod_end(pod.directory, pod.spec.plain, DEADLINE_MS, NULL), 0);
+    assert_int_equal(pod_finish(&pod)->signal, SIGTERM);
+    pod_drop(&pod);
+
+    pod = pod_make("stubborn", "10.244.1.1", "trap '' TERM; echo up; while :; do sleep 0.01; done");
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    assert_int_equal(node_pod_end(pod.directory, pod.spec.plain, 1, NULL), 0);
+    assert_int_equal(pod_finish(&pod)->exit_code, 137);
+    pod_drop(&pod);
+}
+
+/* As control does it when activeDeadlineSeconds was changed. */
+void a_deadline_that_comes_nearer(void **state)
+{
+    struct pod pod = pod_make("hurried", "10.244.1.1", "echo up; exec sleep 1000");
+    pod.spec.deadline_ms = moment_wall_ms() + 1000 * 1000;
+    pod.spec.grace_ms = DEADLINE_MS;
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    int pidfd = pod_find_supervisor(&pod);
+    assert_int_equal(pod_deadline_store(pod.directory, moment_wall_ms(), NULL), 0);
+    pidfd_send_signal(pidfd, SIGHUP, NULL, 0);
+    close(pidfd);
+    assert_int_equal(pod_finish(&pod)->exit_code, 128 + SIGTERM);
+    assert_string_equal(pod_state_now(&pod)->reason, "DeadlineExceeded");
+    pod_drop(&pod);
+}
+
+/* As a full disk does it: how the pod is to end cannot be written. */
+static void block_orders(const struct pod *pod)
+{
+    _cleanup_free_ char *path = mem_printf("%s/stop", pod->directory);
+    assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static void order_ends(const struct pod *pod, const struct pod_stop *stops, size_t count)
+{
+    int pidfd = pod_find_supervisor(pod);
+    for (size_t i = 0; i < count; i++) {
+        (void)pod_stop_store(pod->directory, &stops[i], NULL);
+        pod_stop_tell(pidfd);
+    }
+    assert_true(process_wait_end(pidfd, DEADLINE_MS));
+    close(pidfd);
+}
+
+static void order_end(const struct pod *pod, const struct pod_stop *stop)
+{
+    order_ends(pod, stop, 1);
+}
+
+void a_pause_goes_on_whatever_the_policy(void **state)
+{
+    static const struct pod_stop PAUSE = {.grace_ms = DEADLINE_MS, .pause = true};
+    for (int blocked = 0; blocked < 2; blocked++) {
+        struct pod pod = pod_make("pause", "10.244.1.1", "echo up; exec sleep 1000");
+        pod.spec.restart = RESTART_NEVER;
+        pod.spec.grace_ms = DEADLINE_MS;
+        pod_start(&pod);
+        pod_wait_for_word(&pod, "up");
+        if (blocked)
+            block_orders(&pod);
+        order_end(&pod, &PAUSE);
+        assert_false(pod_state_now(&pod)->finished);
+        assert_int_equal(pod_state_now(&pod)->containers[0].phase, CONTAINER_WAITING);
+        assert_int_equal(pod_state_now(&pod)->containers[0].last.signal, SIGTERM);
+        assert_int_equal(pod_state_now(&pod)->containers[0].level, 0); /* nobody's fault */
+        pod_drop(&pod);
+    }
+}
+
+static void kill_and_restart(const struct pod *pod)
+{
+    _cleanup_free_ char *order = mem_printf("%s/stop", pod->directory);
+    int pidfd = pod_find_supervisor(pod);
+    pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+    assert_true(process_wait_end(pidfd, DEADLINE_MS));
+    close(pidfd);
+    unlink(order); /* as control does */
+    pod_start_supervisor(pod);
+}
+
+/* A supervisor that could not even write how the pod ended, and was killed for it. */
+void a_pause_that_was_cut_short(void **state)
+{
+    static const struct pod_stop PAUSE = {.grace_ms = DEADLINE_MS, .pause = true};
+    struct pod pod = pod_make("cut", "10.244.1.1", "echo up; exec sleep 1000");
+    _cleanup_free_ char *mark = mem_printf("%s/paused", pod.directory);
+    pod.spec.restart = RESTART_NEVER;
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    assert_int_equal(pod_stop_store(pod.directory, &PAUSE, NULL), 0);
+    kill_and_restart(&pod);
+    pod_wait_for_run(&pod, 1, "up");
+    /* It has gone on; what befalls it now is no pause. */
+    while (file_exists(mark))
+        poll(NULL, 0, 5);
+    kill_and_restart(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 128 + SIGKILL);
+    pod_drop(&pod);
+}
+
+void an_eviction_that_was_cut_short(void **state)
+{
+    static const struct pod_stop EVICTION = {.grace_ms = DEADLINE_MS, .reason = "Evicted"};
+    struct pod pod = pod_make("cut", "10.244.1.1", "echo up; exec sleep 1000");
+    pod.spec.restart = RESTART_ALWAYS;
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    assert_int_equal(pod_stop_store(pod.directory, &EVICTION, NULL), 0);
+    kill_and_restart(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 128 + SIGKILL);
+    assert_string_equal(pod_state_now(&pod)->reason, "Evicted");
+    pod_drop(&pod);
+}
+
+/* A machine that goes down sends everybody SIGTERM, and no supervisor is told why. */
+static void end_with_machine(enum restart_policy policy, bool comes_back)
+{
+    struct pod pod = pod_make("down", "10.244.1.1", "echo up; exec sleep 1000");
+    pod.spec.restart = policy;
+    pod.spec.grace_ms = DEADLINE_MS;
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    int pidfd = pod_find_supervisor(&pod);
+    pidfd_send_signal(pidfd, SIGTERM, NULL, 0);
+    assert_true(process_wait_end(pidfd, DEADLINE_MS));
+    close(pidfd);
+    const struct pod_state *ended = pod_state_now(&pod);
+    const struct container_state *container = &ended->containers[0];
+    assert_int_equal(ended->finished, !comes_back);
+    assert_int_equal(container->phase, comes_back ? CONTAINER_WAITING : CONTAINER_TERMINATED);
+    assert_int_equal((comes_back ? &container->last : &container->end)->signal, SIGTERM);
+    assert_int_equal(container->restarts, comes_back);
+    assert_int_equal(container->level, 0);
+    pod_drop(&pod);
+}
+
+void a_machine_that_goes_down(void **state)
+{
+    end_with_machine(RESTART_ALWAYS, true);
+    end_with_machine(RESTART_ON_FAILURE, true);
+    end_with_machine(RESTART_NEVER, false);
+}
+
+/* Whom an eviction ended has failed, whatever its policy says, and does not come back. */
+void an_eviction_is_final(void **state)
+{
+    const struct pod_stop stop = {
+        .grace_ms = DEADLINE_MS, .reason = "Evicted", .message = "Usage of \"x\". "};
+    for (int blocked = 0; blocked < 2; blocked++) {
+        struct pod pod = pod_make("evicted", "10.244.1.1",
+                                  "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done");
+        pod.spec.restart = RESTART_ALWAYS;
+        pod.spec.grace_ms = DEADLINE_MS;
+        pod_start(&pod);
+        pod_wait_for_word(&pod, "up");
+        if (blocked)
+            block_orders(&pod);
+        order_end(&pod, &stop);
+        const struct pod_state *ended = pod_state_now(&pod);
+        const char *message = blocked ? "The pod used more of the disk than it may. What it was "
+                                        "could not be written down: there was no room for it. "
+                                      : stop.message;
+        assert_true(ended->finished);
+        assert_string_equal(ended->reason, "Evicted");
+        assert_string_equal(ended->message, message);
+        assert_int_equal(ended->containers[0].end.exit_code, 0);
+        bool told = false;
+        const struct pod_news *news;
+        for (int64_t number = ended->told; (news = pod_state_news(ended, number)); number--)
+            told = told || (news->is_warning && str_eq(news->reason, "Evicted") &&
+                            str_eq(news->message, message));
+        assert_true(told);
+        pod_drop(&pod);
+    }
+}
+
+/* On a full disk nobody can say how a pod is to end: it ends as its own grace period says, and who
+ * asked for it hears that it was not understood. */
+void an_end_that_cannot_be_described(void **state)
+{
+    static const struct supervisor_events DEAF = {0};
+    struct err err = ERR_INIT;
+    struct loop *loop;
+    struct pod pod = pod_make("undescribed", "10.244.1.1",
+                              "trap '' TERM; echo up; while :; do sleep 0.05; done");
+    pod.spec.grace_ms = 0;
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    _cleanup_free_ char *in_the_way = mem_printf("%s/stop", pod.directory);
+    block_orders(&pod);
+    assert_int_equal(loop_new(&loop, &err), 0);
+    struct supervisor_link *link = supervisor_link_new(loop, pod.directory, step_path, &DEAF, NULL);
+    assert_true(supervisor_link_attach(link));
+    const struct pod_stop stop = {.grace_ms = DEADLINE_MS};
+    assert_true(supervisor_link_stop(link, &stop, &err) < 0);
+    assert_non_null(strstr(err.message, in_the_way));
+    assert_int_equal(pod_finish(&pod)->signal, SIGKILL);
+    supervisor_link_free(link);
+    loop_free(loop);
+    pod_drop(&pod);
+}
+
+/* As a full disk does it: the state cannot be written. */
+static void block_state(const struct pod *pod)
+{
+    _cleanup_free_ char *path = mem_printf("%s/state", pod->directory);
+    _cleanup_free_ char *aside = mem_printf("%s/state-before", pod->directory);
+    assert_int_equal(rename(path, aside), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+}
+
+/* On a full disk the last state of a pod cannot be written. The supervisor waits for room unless
+ * the pod is deleted. */
+void a_deletion_without_room_for_the_last_state(void **state)
+{
+    static const struct pod_stop STOPS[] = {{.grace_ms = DEADLINE_MS, .reason = "Evicted"},
+                                            {.grace_ms = DEADLINE_MS, .deleted = true}};
+    struct pod pod = pod_make("full", "10.244.1.1", "echo up; exec sleep 1000");
+    pod.spec.grace_ms = DEADLINE_MS;
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    block_state(&pod);
+    block_orders(&pod);
+    order_ends(&pod, STOPS, ARRAY_SIZE(STOPS));
+    pod_drop(&pod);
+}
