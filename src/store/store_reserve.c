@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 enum {
-    STEP = 1024 * 1024,       /* how much of the room may be used before it is filled up again */
-    FREE_LEAST = 1024 * 1024, /* with less left to others the disk is full, and it stays full */
-    FREE_AGAIN = 4 * 1024 * 1024, /* until there is so much */
+    STEP = 1024 * 1024, /* how much of the room may be used before it is filled up again */
+    /* With less left to others the disk is full, and it stays full until STORE_RESERVE_AGAIN. */
+    FREE_LEAST = 1024 * 1024,
 };
 
 static const char MARK[] = "-full";
@@ -77,7 +77,7 @@ static bool is_roomy(const struct store_reserve *reserve)
     struct statvfs disk;
     if (reserve->database < 0 || fstatvfs(reserve->database, &disk) < 0 || disk.f_blocks == 0)
         return true;
-    return disk.f_bavail * disk.f_frsize >= (reserve->has_mark ? FREE_AGAIN : FREE_LEAST);
+    return disk.f_bavail * disk.f_frsize >= (reserve->has_mark ? STORE_RESERVE_AGAIN : FREE_LEAST);
 }
 
 static void set_mark(struct store_reserve *reserve, bool full)

@@ -20,6 +20,8 @@ enum {
      * over. Both have as much again for the deletions. */
     STORE_RESERVE_LOG = 8 * 1024 * 1024,
     STORE_RESERVE_DATABASE = 8 * 1024 * 1024, /* behind the end of the file */
+    /* What must be free beside these before a disk that was full counts as roomy. */
+    STORE_RESERVE_AGAIN = 4 * 1024 * 1024,
 };
 
 struct store_reserve {

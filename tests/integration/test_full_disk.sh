@@ -1,7 +1,6 @@
 #!/bin/bash
 # The disk of the state directory is full to the last byte. It is said in /readyz, in `trainyard status`, in the node's conditions and once in the log; objects
-# can be read and deleted, a namespace with content and a pod that runs (by force: its end cannot be written down) among them; the server starts with
-# next to no room. With room again all goes on by itself.
+# can be read and deleted, a namespace with content and pods that run among them; the server starts with not a byte of room. With room again all goes on by itself.
 # shellcheck disable=SC2119
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
@@ -15,11 +14,15 @@ clean_up() { ! mountpoint -q "$SCRATCH/disk" || { "$TRAINYARD" down --wipe >/dev
 can_write() { kubectl create configmap "room-$RANDOM-$RANDOM" --from-literal=a=b; }
 cannot_write() { ! can_write; }
 phase() { kubectl get pod "$1" -o jsonpath='{.status.phase}'; }
-runs() { [ "$(phase talker)" = Running ]; }
+runs() { [ "$(phase talker)" = Running ] && [ "$(phase forced)" = Running ]; }
 condition() { kubectl get nodes -o jsonpath='{.items[0].status.conditions[?(@.type=="DiskPressure")].status}'; }
 has_pressure() { [ "$(condition)" = True ]; }
 ready() { kubectl get --raw '/readyz?verbose' 2>&1; }
 is_ready() { [[ $(ready) == *"readyz check passed"* ]]; }
+is_restarted() {
+    local now
+    now=$(server_pid) && [ -n "$now" ] && [ "$now" != "$pid" ]
+}
 log_lines() { grep -c "$1" "$TRAINYARD_STATE/trainyard.log" || true; }
 fill() { head -c 100M /dev/zero >"$SCRATCH/disk/filler" 2>/dev/null || true; }
 refill() { head -c 100M /dev/zero >>"$SCRATCH/disk/filler" 2>/dev/null || true; }
@@ -28,11 +31,13 @@ cluster_up
 for i in 1 2 3; do kubectl create configmap "c$i" --from-literal=a=b >/dev/null; done
 kubectl create namespace shop >/dev/null
 kubectl -n shop create configmap c --from-literal=a=b >/dev/null
-kubectl apply -f - >/dev/null <<'YAML'
-{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "talker"}, "spec": {"tolerations": [{"operator": "Exists"}], "containers": [
+for name in talker forced; do
+    kubectl apply -f - >/dev/null <<YAML
+{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "$name"}, "spec": {"tolerations": [{"operator": "Exists"}], "containers": [
     {"name": "main", "image": "trainyard/tools", "command": ["sleep", "1000"]}]}}
 YAML
-wait_until "the pod to run" runs
+done
+wait_until "the pods to run" runs
 assert_contains "readyz with room" "[+]store ok" "$(ready)"
 
 fill
@@ -47,23 +52,45 @@ wait_until "the node to say so" has_pressure
 assert_contains "a read" c1 "$(kubectl get configmaps -o name)"
 
 kubectl delete configmap c1 c2 >/dev/null
-kubectl delete pod talker --grace-period=0 --force >/dev/null 2>&1
+kubectl delete pod talker >/dev/null # with its grace period; its last state cannot be written
+kubectl delete pod forced --grace-period=0 --force >/dev/null 2>&1
 kubectl delete namespace shop >/dev/null
-assert_eq "what is left of it" "" "$(kubectl get pod talker namespace/shop -o name --ignore-not-found 2>/dev/null || true)"
+assert_eq "what is left of it" "" "$(kubectl get pod/talker pod/forced namespace/shop -o name --ignore-not-found 2>/dev/null || true)"
 assert_eq "the other one" configmap/c3 "$(kubectl get configmap c3 -o name)"
 
+# The room that the first server kept is enough for a start, once.
 "$TRAINYARD" down >/dev/null
 refill
-truncate -s -2M "$SCRATCH/disk/filler" # for what else a start writes
 cluster_up
 assert_contains "status of a new server" "disk        full" "$("$TRAINYARD" status)"
 kubectl delete configmap c3 >/dev/null
+"$TRAINYARD" down >/dev/null
+refill
+assert_contains "a start without any room" "the disk of '$TRAINYARD_STATE' is full: 0 bytes are free, and a start needs 1048576; delete files" \
+    "$("$TRAINYARD" up --port 0 2>&1 || true)"
+assert_contains "a new cluster" "the disk of '$SCRATCH/disk/other' is full: 0 bytes are free, and a start needs 20971520; delete files" \
+    "$("$TRAINYARD" up --port 0 --state "$SCRATCH/disk/other" 2>&1 || true)"
+truncate -s -2M "$SCRATCH/disk/filler"
+assert_contains "another node" "the nodes cannot be added because the disk of '$TRAINYARD_STATE' is full" \
+    "$("$TRAINYARD" up --port 0 --nodes 2 2>&1 || true)"
+cluster_up --nodes 1
 
 rm "$SCRATCH/disk/filler"
 wait_until "writes to go on" can_write
 wait_until "the server to be ready" is_ready
 assert_eq "status with room again" "" "$("$TRAINYARD" status | grep ^disk || true)"
 # Once for each server and each change.
-assert_eq "lines of the log about it" 2 "$(log_lines 'until then only deletions are written')"
+assert_eq "lines of the log about it" 4 "$(log_lines 'until then only deletions are written')"
 assert_eq "lines of the log about its end" 1 "$(log_lines 'there is room on the disk again')"
+
+# A server that crashes on a full disk comes back.
+kubectl create configmap c4 --from-literal=a=b >/dev/null
+fill
+wait_until "writes to be refused" cannot_write
+refill
+pid=$(server_pid)
+kill -9 "$pid"
+wait_until "the server to come back" is_restarted
+kubectl delete configmap c4 >/dev/null
+rm "$SCRATCH/disk/filler"
 cluster_wipe

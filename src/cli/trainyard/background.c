@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/trainyard/server_keeper.h"
+#include "cli/trainyard/state_room.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,6 +91,9 @@ static int on_serve(void *context, int alive_fd)
     options.restarted = background->ready_fd < 0;
     background->options = &options;
     background->alive_fd = alive_fd;
+    struct err err = ERR_INIT;
+    if (options.restarted && state_room_take(options.state, &err) < 0)
+        return report_failure(background, &err);
     return serve(background);
 }
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/trainyard/credentials.h"
+#include "cli/trainyard/state_room.h"
 #include "engine/engine.h"
 #include "kube/client.h"
 #include "kube/kubeconfig.h"
@@ -159,16 +160,20 @@ static void log_damage(const struct store *store, const char *state)
 
 static void on_disk_full(void *context, const struct err *err)
 {
-    if (err)
+    const struct cluster *cluster = context;
+    if (err) {
         log_error("store", "%s; until then only deletions are written", err->message);
-    else
-        log_info("store", "there is room on the disk again: all writes go on");
+        return;
+    }
+    log_info("store", "there is room on the disk again: all writes go on");
+    state_room_keep(cluster->options->state);
 }
 
 static int open_api(struct cluster *cluster, struct err *err)
 {
     struct store_options store = {.path = cluster->options->state->database,
-                                  .on_full = on_disk_full};
+                                  .on_full = on_disk_full,
+                                  .on_full_context = cluster};
     struct engine_options engine = {.token = cluster->credentials.token,
                                     .version = TRAINYARD_VERSION,
                                     .ca_pem = cluster->credentials.ca_pem,
@@ -260,8 +265,24 @@ static void announce(struct cluster *cluster)
         stop_for(cluster, &err);
         return;
     }
+    state_room_keep(cluster->options->state);
     log_info("cluster", "ready on https://127.0.0.1:%d", server.port);
     cluster->ready(cluster->ready_context);
+}
+
+/* On a full disk the store takes no new node. */
+static bool stop_if_full(struct cluster *cluster)
+{
+    struct err err = ERR_INIT;
+    if (store_check(cluster->store, NULL) == 0)
+        return false;
+    err_set(
+        &err, ERR_IO,
+        "the nodes cannot be added because the disk of '%s' is full: delete files on this disk, "
+        "then run 'trainyard up' again",
+        cluster->options->state->path);
+    stop_for(cluster, &err);
+    return true;
 }
 
 static void on_nodes(void *context, struct json *list, const struct err *err)
@@ -273,9 +294,10 @@ static void on_nodes(void *context, struct json *list, const struct err *err)
     JSON_EACH (node, json_get(list, "items")) {
         ready += kube_condition_is_true(node, "Ready");
     }
+    bool is_missing = !err && json_count(json_get(list, "items")) < wanted;
     if (!err && ready >= wanted)
         announce(cluster);
-    else
+    else if (!is_missing || !stop_if_full(cluster))
         loop_timer_start(&cluster->probe_timer, READY_POLL_MS);
 }
 

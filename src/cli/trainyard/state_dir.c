@@ -54,6 +54,7 @@ int state_dir_resolve(struct arena *arena, const char *given, struct state_dir *
         .server = arena_printf(arena, "%s/run/server.json", path),
         .keeper = arena_printf(arena, "%s/run/keeper", path),
         .restarts = arena_printf(arena, "%s/run/restarts.json", path),
+        .room = arena_printf(arena, "%s/run/room", path),
         .settings = arena_printf(arena, "%s/settings.json", path),
         .log = arena_printf(arena, "%s/trainyard.log", path),
         .kubeconfig = arena_printf(arena, "%s/kubeconfig", path),

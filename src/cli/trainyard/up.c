@@ -4,6 +4,7 @@
 #include "cli/trainyard/cluster.h"
 #include "cli/trainyard/commands.h"
 #include "cli/trainyard/state_dir.h"
+#include "cli/trainyard/state_room.h"
 
 #include "base/file.h"
 #include "base/json_file.h"
@@ -169,6 +170,8 @@ static int up(const struct up_values *wanted, struct err *err)
     }
     /* The lock goes to the server with the fork; that it was free is known from here on. */
     result = state_dir_lock(&state, &lock, err);
+    if (result == 0)
+        result = state_room_take(&state, err);
     if (result == 0)
         result =
             choose_nodes(arena, &state, wanted->nodes, (const char ***)&options.node_names, err);
