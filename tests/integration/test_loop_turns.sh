@@ -1,10 +1,10 @@
 #!/bin/bash
 # Many pods deleted at once, and a large object: all files of the pods go, also those that a killed server left, and
-# /metrics tells of the turns of the server's loop meanwhile.
+# /metrics tells of the turns of the server's loop meanwhile. Reduced but for scale > 1.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
-PODS=200
+PODS=$((SCALE > 1 ? 600 : 200))
 
 make_pods() { # NAMESPACE
     kubectl create namespace "$1"

@@ -1,6 +1,8 @@
 /* See sim_seeds.h. */
 #include "sim_seeds.h"
 
+#include "test_scale.h"
+
 #include <stdlib.h>
 
 void sim_seeds_run(uint64_t count, void (*run)(uint64_t seed))
@@ -24,7 +26,5 @@ uint64_t sim_seeds_asked(uint64_t usual)
 
 uint64_t sim_seeds_scaled(uint64_t usual)
 {
-    const char *scale = getenv("TRAINYARD_TEST_SCALE");
-
-    return usual * (scale && atoi(scale) > 0 ? (uint64_t)atoi(scale) : 1);
+    return usual * test_scale();
 }

@@ -8,6 +8,7 @@
 #include "engine/stored.h"
 #include "every_kind.h"
 #include "kube/object.h"
+#include "test_scale.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -555,8 +556,7 @@ static void try_one(struct api *api, struct rand *rand, const struct registry_re
 
 static void test_random(void **state)
 {
-    const char *scale = getenv("TRAINYARD_TEST_SCALE");
-    uint64_t rounds = (uint64_t)ROUNDS * (scale && atoi(scale) > 1 ? (uint64_t)atoi(scale) : 1);
+    uint64_t rounds = (uint64_t)ROUNDS * test_scale();
     size_t kinds = 0, accepted[RANDOM_WAYS] = {0};
     struct rand rand;
     struct api api;

@@ -2,6 +2,7 @@
  * node, while whoever carries out the plans dies after any of his steps. Whatever happens, there
  * are never more pods than may run, no index runs twice at a time or again after it succeeded, and
  * in the end every pod has been counted once. */
+#include "test_scale.h"
 #include "tree.h"
 
 #include "base/mem.h"
@@ -368,8 +369,7 @@ static void run(uint64_t seed)
 
 static void test_faults(void **state)
 {
-    const char *scale = getenv("TRAINYARD_TEST_SCALE");
-    uint64_t seeds = SEEDS * (scale && atoi(scale) > 0 ? (uint64_t)atoi(scale) : 1);
+    uint64_t seeds = (uint64_t)SEEDS * test_scale();
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         run(seed);
         arena_reset(arena);

@@ -18,6 +18,7 @@
 #include "net/websocket.h"
 #include "net/websocket_handshake.h"
 #include "net/websocket_stream.h"
+#include "test_scale.h"
 #include "tls/tls.h"
 
 #include <arpa/inet.h>
@@ -346,10 +347,9 @@ static void on_client_done(struct loop_task *task)
 static void both_ways(bool within_websocket)
 {
     static const char *const hosts[] = {"127.0.0.1", NULL};
-    const char *scale = getenv("TRAINYARD_TEST_SCALE");
     struct world world = {
         .within_websocket = within_websocket,
-        .size = (uint64_t)(scale ? atoi(scale) : 1) * 5 * 1000 * 1000 + 1,
+        .size = (uint64_t)test_scale() * 5 * 1000 * 1000 + 1,
         .hash = HASH_FNV_START,
         .client_done.callback = on_client_done,
     };

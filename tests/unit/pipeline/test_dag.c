@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/rand.h"
+#include "test_scale.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -159,8 +160,7 @@ static void check_end(const struct life *life, enum workflow_phase phase)
 
 static void test_all_graphs(void **state)
 {
-    const char *scale = getenv("TRAINYARD_TEST_SCALE");
-    size_t count_max = scale && atoi(scale) > 1 ? TASKS_MAX : TASKS_MAX - 1;
+    size_t count_max = test_is_soak() ? TASKS_MAX : TASKS_MAX - 1;
     struct rand rand;
 
     rand_init(&rand, 20261115);

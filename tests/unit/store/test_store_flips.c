@@ -1,8 +1,9 @@
 /* One byte of the files on disk is changed, anywhere: afterwards the store serves exactly what was
  * acknowledged, or reports the damage, or does not open and says why. It never serves a value that
- * was never written, and a store that opened takes writes and keeps them. Bytes are drawn; with
- * TRAINYARD_TEST_SCALE above 1 many more are, and above 99 all of them. */
+ * was never written, and a store that opened takes writes and keeps them. Bytes are drawn; in a
+ * soak every byte of the database is changed, and TRAINYARD_TEST_SCALE times as many of the log. */
 #include "store_fixture.h"
+#include "test_scale.h"
 
 #include "base/buf.h"
 #include "base/rand.h"
@@ -207,19 +208,13 @@ static void judge(struct fixture *fixture, size_t at, struct tally *tally)
 
 /* ---- flipping -------------------------------------------------------------------------------- */
 
-static int scale(void)
-{
-    const char *text = getenv("TRAINYARD_TEST_SCALE");
-    return text ? atoi(text) : 1;
-}
-
 /* Every byte of the first hundred and of each page's beginning, and of the others so many. */
-static bool is_chosen(size_t at, size_t size, struct rand *rand)
+static bool is_chosen(size_t file, size_t at, size_t size, struct rand *rand)
 {
-    if (scale() >= 100 || at < 100)
+    if (at < 100 || (file == DATABASE && test_is_soak()))
         return true;
-    size_t wanted = FLIPS * (size_t)scale();
-    return rand_below(rand, size) < wanted || (at % 4096 < 12 && rand_below(rand, 8) == 0);
+    return rand_below(rand, size) < FLIPS * (uint64_t)test_scale() ||
+           (at % 4096 < 12 && rand_below(rand, 8) == 0);
 }
 
 static void flip_file(struct fixture *fixture, struct buf files[FILES], size_t file,
@@ -230,7 +225,7 @@ static void flip_file(struct fixture *fixture, struct buf files[FILES], size_t f
     struct rand rand;
     rand_init(&rand, 6);
     for (size_t at = 0; at < files[file].size; at++) {
-        if (!is_chosen(at, files[file].size, &rand))
+        if (!is_chosen(file, at, files[file].size, &rand))
             continue;
         char mask = MASKS[rand_below(&rand, ARRAY_SIZE(MASKS))];
         files[file].data[at] ^= mask;

@@ -1,9 +1,11 @@
-/* Logs that SQLite wrote, whole, torn and damaged, as store_wal.h judges them. */
+/* Logs that SQLite wrote, whole, torn and damaged, as store_wal.h judges them. A log is cut and
+ * changed at some places, in a soak at every byte. */
 #include "store/store_wal.h"
 
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "test_scale.h"
 
 #include <endian.h>
 #include <setjmp.h>
@@ -124,7 +126,7 @@ static void a_whole_log(void **state)
 /* Cut anywhere, as a power cut leaves it: never damaged, and whole up to the cut. */
 static void a_cut_log(void **state)
 {
-    for (size_t size = 0; size < log_bytes.size; size += 777) {
+    for (size_t size = 0; size < log_bytes.size; size += test_is_soak() ? 1 : 777) {
         struct store_wal wal = read_bytes(log_bytes.data, size);
         assert_int_equal(store_wal_state(&wal), STORE_WAL_WHOLE);
     }
@@ -133,8 +135,9 @@ static void a_cut_log(void **state)
 /* Any byte of any frame: damaged if a later transaction ends behind it, else suspect. */
 static void a_changed_byte(void **state)
 {
+    size_t step = test_is_soak() ? 1 : 199;
     for (size_t frame = 1; frame <= frames; frame++) {
-        for (size_t at = 0; at < FRAME; at += at < STORE_WAL_FRAME_HEADER ? 1 : 199) {
+        for (size_t at = 0; at < FRAME; at += at < STORE_WAL_FRAME_HEADER ? 1 : step) {
             size_t commits = commits_from(frame);
             /* A frame with another salt is not counted: it could be left from earlier. */
             if (is_commit(frame) && at >= 8 && at < 16)
