@@ -10,10 +10,8 @@
 #include "api_line.h"
 
 #include "base/mem.h"
-#include "engine/engine.h"
 #include "engine/remote_status.h"
 #include "loop/sim/sim_loop.h"
-#include "net/http_connection.h"
 #include "net/spdy.h"
 #include "net/websocket.h"
 
@@ -24,12 +22,7 @@
 enum { IN = 0, OUT, ERRORS, LINES };
 
 struct world {
-    struct loop *loop;
-    struct store *store;
-    struct engine *engine;
-    struct http_service service;
-    struct memory_stream *peer; /* kubectl's line */
-    bool peer_closed;
+    struct api_line line;
     struct websocket_reader websocket;
     struct spdy_writer writer;
     struct spdy_reader reader;
@@ -45,7 +38,7 @@ struct world {
 
 static void run(struct world *world)
 {
-    sim_loop_run_for(world->loop, API_LINE_RUN_MS);
+    api_line_run(&world->line);
 }
 
 /* ---- the pod --------------------------------------------------------------------------------- */
@@ -88,7 +81,7 @@ static void start_lines(struct world *world, bool in, bool out, bool errors)
     const bool wanted[LINES] = {in, out, errors};
     for (int i = 0; i < LINES; i++)
         if (wanted[i])
-            world->lines[i] = memory_stream_new(world->loop, &world->line_closed[i]);
+            world->lines[i] = memory_stream_new(world->line.loop, &world->line_closed[i]);
     const struct engine_pod_lines lines = {in ? &world->lines[IN]->stream : NULL,
                                            out ? &world->lines[OUT]->stream : NULL,
                                            errors ? &world->lines[ERRORS]->stream : NULL};
@@ -105,7 +98,7 @@ static void say(struct world *world, int line, const char *text)
 /* With the peer held up, what it is told lasts to be looked at. */
 static void end_with(struct world *world, int code, const char *message, const struct err *err)
 {
-    memory_stream_hold(world->peer, true);
+    memory_stream_hold(world->line.peer, true);
     world->handler->ended(world->context, code, message, err);
     run(world);
 }
@@ -117,20 +110,16 @@ static void end_command(struct world *world, int code)
 
 /* ---- kubectl --------------------------------------------------------------------------------- */
 
-static void on_connection_closed(struct http_service *service)
-{
-}
-
 static int ask(struct world *world, const char *method, const char *path, const char *headers)
 {
     char whole[512];
     snprintf(whole, sizeof(whole), "/api/v1/namespaces/default/pods/x/%s", path);
-    return api_line_ask(world->loop, world->peer, method, whole, headers);
+    return api_line_ask(&world->line, method, whole, headers);
 }
 
 static void put(struct world *world, const char *method, const char *path, const char *body)
 {
-    api_line_put(world->loop, world->peer, method, path, body);
+    api_line_put(&world->line, method, path, body);
 }
 
 #define SPDY "Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"
@@ -142,8 +131,7 @@ static void put(struct world *world, const char *method, const char *path, const
 static void upgrade(struct world *world, const char *method, const char *path, const char *headers)
 {
     assert_int_equal(ask(world, method, path, headers), 101);
-    buf_clear(&world->peer->out);
-    world->peer->taken = 0;
+    api_line_clear(&world->line);
 }
 
 /* ---- over WebSocket */
@@ -155,8 +143,9 @@ static void send_frame(struct world *world, enum websocket_opcode opcode, const 
     char head[WEBSOCKET_HEAD_MAX];
     _cleanup_free_ char *body = mem_alloc(size + 1);
     websocket_mask(MASK, 0, data, size, body);
-    memory_stream_send(world->peer, head, websocket_write_head(head, opcode, true, size, MASK));
-    memory_stream_send(world->peer, body, size);
+    memory_stream_send(world->line.peer, head,
+                       websocket_write_head(head, opcode, true, size, MASK));
+    memory_stream_send(world->line.peer, body, size);
     run(world);
 }
 
@@ -176,7 +165,7 @@ static const char *heard(struct world *world)
 {
     static char text[8192];
     char *end = text;
-    const struct buf *out = &world->peer->out;
+    const struct buf *out = &world->line.peer->out;
     struct websocket_piece piece;
     text[0] = '\0';
     for (size_t at = 0, used; at < out->size; at += used) {
@@ -193,8 +182,7 @@ static const char *heard(struct world *world)
         else if (piece.opcode == WEBSOCKET_CLOSE)
             end += snprintf(end, room, "close %d ", piece.code);
     }
-    buf_clear(&world->peer->out);
-    world->peer->taken = 0;
+    api_line_clear(&world->line);
     return text;
 }
 
@@ -206,7 +194,7 @@ static void open_stream(struct world *world, uint32_t id, const char *type)
     _cleanup_buf_ struct buf frame;
     buf_init(&frame, 4096);
     spdy_write_syn_stream(&world->writer, &frame, id, false, &what);
-    memory_stream_send(world->peer, frame.data, frame.size);
+    memory_stream_send(world->line.peer, frame.data, frame.size);
     run(world);
 }
 
@@ -214,8 +202,8 @@ static void send_data(struct world *world, uint32_t id, const char *text, bool f
 {
     char head[SPDY_HEAD_SIZE];
     spdy_write_data_head(head, id, fin, strlen(text));
-    memory_stream_send(world->peer, head, sizeof(head));
-    memory_stream_send(world->peer, text, strlen(text));
+    memory_stream_send(world->line.peer, head, sizeof(head));
+    memory_stream_send(world->line.peer, text, strlen(text));
     run(world);
 }
 
@@ -223,7 +211,7 @@ static const char *heard_spdy(struct world *world)
 {
     static char text[8192];
     char *end = text;
-    const struct buf *out = &world->peer->out;
+    const struct buf *out = &world->line.peer->out;
     const char *at = out->data;
     size_t left = out->size, used;
     struct spdy_frame frame;
@@ -240,8 +228,7 @@ static const char *heard_spdy(struct world *world)
         at += used;
         left -= used;
     }
-    buf_clear(&world->peer->out);
-    world->peer->taken = 0;
+    api_line_clear(&world->line);
     return text;
 }
 
@@ -257,36 +244,15 @@ static void set_status(struct world *world, const char *status)
 static int setup(void **state)
 {
     struct world *world = mem_zalloc(sizeof(*world));
-    const struct engine_options options = {.token = "secret", .version = "0"};
-    const struct store_options store = {0};
     struct engine_pod_backend backend = {.run = on_run,
                                          .run_resize = on_resize,
                                          .run_close = on_run_close,
                                          .run_last_words = on_last_words,
                                          .context = world};
-    world->loop = sim_loop_new(3, 1700000000000);
-    assert_int_equal(store_open(world->loop, &store, &world->store, NULL), 0);
-    assert_int_equal(engine_new(world->loop, world->store, &options, &world->engine, NULL), 0);
-    engine_set_pod_backend(world->engine, &backend);
-    world->service = (struct http_service){
-        .loop = world->loop,
-        .handler = engine_handle,
-        .context = world->engine,
-        .header_max = 10000,
-        .body_max = 10000,
-        .handshake_timeout_ms = 1000,
-        .header_timeout_ms = 1000,
-        .body_timeout_ms = 1000,
-        .idle_timeout_ms = 100000,
-        .on_closed = on_connection_closed,
-        .date_second = -1,
-    };
+    api_line_open(&world->line, &backend, "test:1");
     spdy_writer_init(&world->writer);
     spdy_reader_init(&world->reader);
     websocket_reader_init(&world->websocket, WEBSOCKET_SERVER, 1 << 20);
-    world->peer = memory_stream_new(world->loop, &world->peer_closed);
-    http_connection_new(&world->service, &world->peer->stream, "test:1");
-    run(world);
     put(world, "POST", "/api/v1/namespaces/default/pods",
         "{\"metadata\":{\"name\":\"x\"},\"spec\":{\"nodeName\":\"n\",\"containers\":[{\"name\":"
         "\"main\",\"image\":\"i\"},{\"name\":\"side\",\"image\":\"i\",\"stdin\":true,\"tty\":true}]"
@@ -297,31 +263,14 @@ static int setup(void **state)
     return 0;
 }
 
-static void closed(void *context)
-{
-    *(bool *)context = true;
-}
-
 static int teardown(void **state)
 {
     struct world *world = *state;
-    bool done = false;
-    while (world->service.connections) {
-        http_connection_close(world->service.connections);
-        run(world);
-    }
-    if (!world->peer_closed)
-        memory_stream_break(world->peer);
-    run(world);
+    api_line_close(&world->line);
     for (int i = 0; i < LINES; i++)
         assert_true(!world->lines[i] || world->line_closed[i]);
-    engine_free(world->engine);
-    store_close(world->store, closed, &done);
-    run(world);
-    assert_true(done);
     spdy_writer_release(&world->writer);
     spdy_reader_release(&world->reader);
-    loop_free(world->loop);
     free(world);
     return 0;
 }
@@ -347,15 +296,15 @@ static void what_cannot_be_is_refused(void **state)
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         assert_int_equal(ask(world, "POST", cases[i].path, cases[i].headers), cases[i].status);
-        if (!strstr(world->peer->out.data, cases[i].words))
-            fail_msg("no '%s' in: %s", cases[i].words, world->peer->out.data);
+        if (!strstr(world->line.peer->out.data, cases[i].words))
+            fail_msg("no '%s' in: %s", cases[i].words, world->line.peer->out.data);
     }
     set_status(world, "{\"containerStatuses\":[{\"name\":\"main\",\"state\":{\"waiting\":{}}}]}");
     assert_int_equal(ask(world, "POST", "exec?command=ls&stdout=1", SPDY V4), 500);
-    assert_non_null(strstr(world->peer->out.data, "container not found"));
+    assert_non_null(strstr(world->line.peer->out.data, "container not found"));
     set_status(world, "{\"phase\":\"Failed\"}");
     assert_int_equal(ask(world, "POST", "exec?command=ls&stdout=1", SPDY V4), 500);
-    assert_non_null(strstr(world->peer->out.data, "completed pod; current phase is Failed"));
+    assert_non_null(strstr(world->line.peer->out.data, "completed pod; current phase is Failed"));
     assert_false(world->ran);
 }
 
@@ -418,7 +367,7 @@ static void over_websocket_in_base64(void **state)
     assert_int_equal(world->columns * 100 + world->rows, 1020);
     say(world, OUT, "out\1");
     assert_string_equal(heard(world), "1b3V0AQ== ");
-    memory_stream_hold(world->peer, true);
+    memory_stream_hold(world->line.peer, true);
     send_text(world, "0aGVsbG8"); /* no base64 */
     assert_string_equal(heard(world), "close 1003 ");
     assert_true(world->run_closed);
@@ -430,7 +379,7 @@ static void base64_and_bytes_are_not_mixed(void **state)
     upgrade(world, "GET", "exec?command=cat&stdin=1&stdout=1",
             WEBSOCKET "base64.channel.k8s.io\r\n");
     start_lines(world, true, true, false);
-    memory_stream_hold(world->peer, true);
+    memory_stream_hold(world->line.peer, true);
     SEND(world, "\0bytes");
     assert_string_equal(heard(world), "close 1003 ");
     assert_true(world->run_closed);
@@ -449,7 +398,7 @@ static void a_message_in_base64_has_a_limit(void **state)
     send_text(world, text);
     assert_int_equal(world->lines[IN]->out.size, (MOST - 4) / 4 * 3);
     memset(text + 1, 'A', MOST);
-    memory_stream_hold(world->peer, true);
+    memory_stream_hold(world->line.peer, true);
     send_text(world, text);
     assert_string_equal(heard(world), "close 1009 ");
 }
@@ -564,7 +513,7 @@ static void who_leaves_takes_the_command_along(void **state)
     struct world *world = *state;
     upgrade(world, "GET", "exec?command=cat&stdin=1&stdout=1", WEBSOCKET "v5.channel.k8s.io\r\n");
     start_lines(world, true, true, false);
-    memory_stream_break(world->peer);
+    memory_stream_break(world->line.peer);
     run(world);
     assert_true(world->run_closed);
     assert_true(world->line_closed[IN] && world->line_closed[OUT]);
@@ -580,19 +529,19 @@ static void a_slow_side_slows_the_other(void **state)
     start_lines(world, true, true, false);
     memory_stream_hold(world->lines[IN], true);
     int sent = 0;
-    for (; sent < 1000 && !world->peer->paused; sent++)
+    for (; sent < 1000 && !world->line.peer->paused; sent++)
         send_message(world, much, sizeof(much));
     assert_in_range(sent, 10, 200);
     memory_stream_hold(world->lines[IN], false);
     run(world);
-    assert_false(world->peer->paused);
-    memory_stream_hold(world->peer, true);
+    assert_false(world->line.peer->paused);
+    memory_stream_hold(world->line.peer, true);
     for (sent = 0; sent < 1000 && !world->lines[OUT]->paused; sent++) {
         memory_stream_send(world->lines[OUT], much, sizeof(much));
         run(world);
     }
     assert_in_range(sent, 10, 200);
-    memory_stream_hold(world->peer, false);
+    memory_stream_hold(world->line.peer, false);
     run(world);
     assert_false(world->lines[OUT]->paused);
 }

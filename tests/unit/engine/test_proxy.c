@@ -12,23 +12,16 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/engine.h"
 #include "engine/rest_proxy.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
-#include "net/http_connection.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct world {
-    struct loop *loop;
-    struct store *store;
-    struct engine *engine;
-    struct http_service service;
-    struct memory_stream *peer; /* the client's line */
-    bool peer_closed;
+    struct api_line line;
     int port; /* that was asked for; 0: none */
     engine_connect_done *done;
     void *context;
@@ -58,21 +51,17 @@ static void on_connect_cancel(void *connect)
 
 static void run(struct world *world)
 {
-    sim_loop_run_for(world->loop, API_LINE_RUN_MS);
-}
-
-static void on_connection_closed(struct http_service *service)
-{
+    api_line_run(&world->line);
 }
 
 static int ask(struct world *world, const char *method, const char *path)
 {
-    return api_line_ask(world->loop, world->peer, method, path, "");
+    return api_line_ask(&world->line, method, path, "");
 }
 
 static void put(struct world *world, const char *method, const char *path, const char *body)
 {
-    api_line_put(world->loop, world->peer, method, path, body);
+    api_line_put(&world->line, method, path, body);
 }
 
 /* Sends a request that waits for the pod, and connects the pod. */
@@ -82,13 +71,12 @@ static void open_pod(struct world *world, const char *method, const char *path, 
     int size = snprintf(request, sizeof(request),
                         "%s %s HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer secret\r\n%s\r\n",
                         method, path, more);
-    buf_clear(&world->peer->out);
-    world->peer->taken = 0;
-    memory_stream_send(world->peer, request, (size_t)size);
+    api_line_clear(&world->line);
+    memory_stream_send(world->line.peer, request, (size_t)size);
     run(world);
     if (!world->done)
-        fail_msg("no connection was asked for: %s", world->peer->out.data);
-    world->pod = memory_stream_new(world->loop, &world->pod_closed);
+        fail_msg("no connection was asked for: %s", world->line.peer->out.data);
+    world->pod = memory_stream_new(world->line.loop, &world->pod_closed);
     world->done(world->context, &world->pod->stream, NULL);
     run(world);
 }
@@ -108,30 +96,9 @@ static void expect(const char *text, const char *part)
 static int setup(void **state)
 {
     struct world *world = mem_zalloc(sizeof(*world));
-    const struct engine_options options = {.token = "secret", .version = "0"};
-    const struct store_options store = {0};
     struct engine_pod_backend backend = {
         .connect = on_connect, .connect_cancel = on_connect_cancel, .context = world};
-    world->loop = sim_loop_new(3, 1700000000000);
-    assert_int_equal(store_open(world->loop, &store, &world->store, NULL), 0);
-    assert_int_equal(engine_new(world->loop, world->store, &options, &world->engine, NULL), 0);
-    engine_set_pod_backend(world->engine, &backend);
-    world->service = (struct http_service){
-        .loop = world->loop,
-        .handler = engine_handle,
-        .context = world->engine,
-        .header_max = 10000,
-        .body_max = 10000,
-        .handshake_timeout_ms = 1000,
-        .header_timeout_ms = 1000,
-        .body_timeout_ms = 1000,
-        .idle_timeout_ms = 100000,
-        .on_closed = on_connection_closed,
-        .date_second = -1,
-    };
-    world->peer = memory_stream_new(world->loop, &world->peer_closed);
-    http_connection_new(&world->service, &world->peer->stream, "10.9.8.7:1");
-    run(world);
+    api_line_open(&world->line, &backend, "10.9.8.7:1");
     put(world, "POST", "/api/v1/nodes", "{\"metadata\":{\"name\":\"n\"}}");
     put(world, "POST", "/api/v1/namespaces/default/pods",
         "{\"metadata\":{\"name\":\"x\"},\"spec\":{\"nodeName\":\"n\",\"containers\":[{\"name\":"
@@ -148,26 +115,12 @@ static int setup(void **state)
     return 0;
 }
 
-static void closed(void *context)
-{
-    *(bool *)context = true;
-}
-
 static int teardown(void **state)
 {
     struct world *world = *state;
-    bool done = false;
-    while (world->service.connections) {
-        http_connection_close(world->service.connections);
-        run(world);
-    }
+    api_line_close(&world->line);
     if (world->pod)
         assert_true(world->pod_closed);
-    engine_free(world->engine);
-    store_close(world->store, closed, &done);
-    run(world);
-    assert_true(done);
-    loop_free(world->loop);
     free(world);
     return 0;
 }
@@ -189,7 +142,7 @@ static void a_request_goes_to_the_pod_and_its_answer_comes_back(void **state)
     answer(world, "HTTP/1.1 201 Created\r\nContent-Type: text/mine\r\nKeep-Alive: 5\r\n"
                   "Location: /there?q\r\nX-Theirs: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
                   "5\r\nhello\r\n");
-    const char *out = world->peer->out.data;
+    const char *out = world->line.peer->out.data;
     assert_true(str_has_prefix(out, "HTTP/1.1 201 "));
     expect(out, "\r\nContent-Type: text/mine\r\n");
     expect(out, "\r\nLocation: /api/v1/namespaces/default/pods/x/proxy/there?q\r\n");
@@ -197,9 +150,9 @@ static void a_request_goes_to_the_pod_and_its_answer_comes_back(void **state)
     assert_null(strstr(out, "Keep-Alive"));
     assert_true(str_has_suffix(out, "\r\n\r\n5\r\nhello\r\n")); /* as it comes */
     answer(world, "6\r\n world\r\n0\r\n\r\n");
-    assert_true(str_has_suffix(world->peer->out.data, "6\r\n world\r\n0\r\n\r\n"));
+    assert_true(str_has_suffix(world->line.peer->out.data, "6\r\n world\r\n0\r\n\r\n"));
     assert_true(world->pod_closed);
-    assert_false(world->peer_closed);
+    assert_false(world->line.peer_closed);
 }
 
 static void a_body_and_its_method_are_passed_on(void **state)
@@ -210,10 +163,10 @@ static void a_body_and_its_method_are_passed_on(void **state)
                         "PATCH " WEB "web:80/proxy/items HTTP/1.1\r\nHost: api\r\n"
                         "Authorization: Bearer secret\r\nContent-Type: a/b\r\n"
                         "Content-Length: 4\r\n\r\nbody");
-    memory_stream_send(world->peer, request, (size_t)size);
+    memory_stream_send(world->line.peer, request, (size_t)size);
     run(world);
     assert_int_equal(world->port, 8000);
-    world->pod = memory_stream_new(world->loop, &world->pod_closed);
+    world->pod = memory_stream_new(world->line.loop, &world->pod_closed);
     world->done(world->context, &world->pod->stream, NULL);
     run(world);
     assert_true(str_has_prefix(world->pod->out.data, "PATCH /items HTTP/1.1\r\n"));
@@ -223,7 +176,7 @@ static void a_body_and_its_method_are_passed_on(void **state)
     answer(world, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 200 OK\r\n\r\nuntil the end");
     memory_stream_send_end(world->pod);
     run(world);
-    assert_true(str_has_suffix(world->peer->out.data, "d\r\nuntil the end\r\n0\r\n\r\n"));
+    assert_true(str_has_suffix(world->line.peer->out.data, "d\r\nuntil the end\r\n0\r\n\r\n"));
 }
 
 static void the_head_of_an_answer_has_no_body(void **state)
@@ -231,8 +184,8 @@ static void the_head_of_an_answer_has_no_body(void **state)
     struct world *world = *state;
     open_pod(world, "HEAD", WEB "web:http/proxy/", "");
     answer(world, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n");
-    expect(world->peer->out.data, "\r\nContent-Length: 5\r\n");
-    assert_true(str_has_suffix(world->peer->out.data, "\r\n\r\n"));
+    expect(world->line.peer->out.data, "\r\nContent-Length: 5\r\n");
+    assert_true(str_has_suffix(world->line.peer->out.data, "\r\n\r\n"));
     assert_true(world->pod_closed);
     assert_int_equal(ask(world, "GET", "/version"), 200); /* the connection goes on */
 }
@@ -247,24 +200,24 @@ static void a_protocol_is_changed(void **state)
     expect(world->pod->out.data, "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
     answer(world, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
                   "Connection: Upgrade\r\nSec-WebSocket-Accept: a\r\n\r\n\nearly");
-    const char *out = world->peer->out.data;
+    const char *out = world->line.peer->out.data;
     assert_true(str_has_prefix(out, "HTTP/1.1 101 "));
     expect(out, "\r\nSec-WebSocket-Accept: a\r\n");
     assert_true(str_has_suffix(out, "\r\n\r\n\nearly"));
     buf_clear(&world->pod->out);
     world->pod->taken = 0;
-    memory_stream_send(world->peer, "question", 8);
+    memory_stream_send(world->line.peer, "question", 8);
     run(world);
     assert_string_equal(world->pod->out.data, "question");
     answer(world, " answer");
-    assert_true(str_has_suffix(world->peer->out.data, "early answer"));
-    memory_stream_send_end(world->peer);
+    assert_true(str_has_suffix(world->line.peer->out.data, "early answer"));
+    memory_stream_send_end(world->line.peer);
     run(world);
     assert_true(world->pod->shut);
     memory_stream_send_end(world->pod);
     run(world);
     assert_true(world->pod_closed);
-    assert_true(world->peer_closed);
+    assert_true(world->line.peer_closed);
 }
 
 static void a_tunnel_ends_with_the_pod(void **state)
@@ -274,7 +227,7 @@ static void a_tunnel_ends_with_the_pod(void **state)
     answer(world, "HTTP/1.1 101 S\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
     memory_stream_break(world->pod);
     run(world);
-    assert_true(world->peer_closed);
+    assert_true(world->line.peer_closed);
 }
 
 static void what_does_not_answer_is_unavailable(void **state)
@@ -294,22 +247,21 @@ static void what_does_not_answer_is_unavailable(void **state)
         if (!world->pod_closed)
             memory_stream_send_end(world->pod);
         run(world);
-        assert_true(str_has_prefix(world->peer->out.data, "HTTP/1.1 503 "));
-        expect(world->peer->out.data, "error trying to reach service: ");
+        assert_true(str_has_prefix(world->line.peer->out.data, "HTTP/1.1 503 "));
+        expect(world->line.peer->out.data, "error trying to reach service: ");
     }
     world->pod = NULL;
-    memory_stream_send(world->peer,
+    memory_stream_send(world->line.peer,
                        "GET " PODS "x/proxy/ HTTP/1.1\r\nHost: a\r\n"
                        "Authorization: Bearer secret\r\n\r\n",
                        strlen("GET " PODS "x/proxy/ HTTP/1.1\r\nHost: a\r\n"
                               "Authorization: Bearer secret\r\n\r\n"));
     run(world);
     err_set(&err, ERR_UNAVAILABLE, "connection refused");
-    buf_clear(&world->peer->out);
-    world->peer->taken = 0;
+    api_line_clear(&world->line);
     world->done(world->context, NULL, &err);
     run(world);
-    expect(world->peer->out.data, "error trying to reach service: connection refused");
+    expect(world->line.peer->out.data, "error trying to reach service: connection refused");
 }
 
 /* A part must not be taken for the whole, however its end is told. */
@@ -318,18 +270,18 @@ static void an_answer_that_breaks_off_breaks_the_connection(void **state)
     struct world *world = *state;
     open_pod(world, "GET", PODS "x/proxy/", "");
     answer(world, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel");
-    memory_stream_hold(world->peer, true); /* so that what was sent can be looked at */
+    memory_stream_hold(world->line.peer, true); /* so that what was sent can be looked at */
     memory_stream_send_end(world->pod);
     run(world);
     assert_true(world->pod_closed);
-    assert_true(world->peer_closed);
+    assert_true(world->line.peer_closed);
 }
 
 static void a_client_that_leaves_takes_the_connection_along(void **state)
 {
     struct world *world = *state;
     open_pod(world, "GET", PODS "x/proxy/", "");
-    memory_stream_send_end(world->peer);
+    memory_stream_send_end(world->line.peer);
     run(world);
     assert_true(world->pod_closed);
 }
@@ -339,9 +291,9 @@ static void a_client_that_leaves_early_is_not_connected(void **state)
     struct world *world = *state;
     static const char request[] =
         "GET " PODS "x/proxy/ HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\n\r\n";
-    memory_stream_send(world->peer, request, strlen(request));
+    memory_stream_send(world->line.peer, request, strlen(request));
     run(world);
-    memory_stream_send_end(world->peer);
+    memory_stream_send_end(world->line.peer);
     run(world);
     assert_true(world->canceled);
 }
@@ -353,15 +305,15 @@ static void a_client_that_does_not_read_holds_the_pod(void **state)
     _cleanup_free_ char *piece = mem_zalloc(SIZE);
     open_pod(world, "GET", PODS "x/proxy/", "");
     answer(world, "HTTP/1.1 200 OK\r\n\r\n");
-    memory_stream_hold(world->peer, true);
+    memory_stream_hold(world->line.peer, true);
     world->pod->piece = SIZE;
     for (int i = 0; i < COUNT; i++)
         memory_stream_send(world->pod, piece, SIZE);
     run(world);
-    assert_true(world->peer->out.size < 1024 * 1024);
-    memory_stream_hold(world->peer, false);
+    assert_true(world->line.peer->out.size < 1024 * 1024);
+    memory_stream_hold(world->line.peer, false);
     run(world);
-    assert_true(world->peer->out.size >= (size_t)SIZE * COUNT);
+    assert_true(world->line.peer->out.size >= (size_t)SIZE * COUNT);
 }
 
 static void everything_ends_with_the_server(void **state)
@@ -369,7 +321,7 @@ static void everything_ends_with_the_server(void **state)
     struct world *world = *state;
     open_pod(world, "GET", PODS "x/proxy/", "Connection: Upgrade\r\nUpgrade: websocket\r\n");
     answer(world, "HTTP/1.1 101 S\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
-    http_connection_close(world->service.connections);
+    http_connection_close(world->line.service.connections);
     run(world);
     assert_true(world->pod_closed);
 }
@@ -400,13 +352,13 @@ static void what_is_not_there_is_told_as_by_kubernetes(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         int status = ask(world, "GET", rows[i].path);
         if (status != rows[i].status)
-            fail_msg("%s: %s", rows[i].path, world->peer->out.data);
-        expect(world->peer->out.data, rows[i].words);
+            fail_msg("%s: %s", rows[i].path, world->line.peer->out.data);
+        expect(world->line.peer->out.data, rows[i].words);
     }
     assert_int_equal(world->port, 0);
     put(world, "PATCH", PODS "x/status", "{\"status\":{\"podIP\":null,\"podIPs\":null}}");
     assert_int_equal(ask(world, "GET", PODS "x/proxy/"), 400);
-    expect(world->peer->out.data, "address not allowed");
+    expect(world->line.peer->out.data, "address not allowed");
 }
 
 static void on_nothing(void *context, int status, const struct http_header *headers, int64_t length)
