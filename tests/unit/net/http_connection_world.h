@@ -1,0 +1,45 @@
+/* The world of the tests of a server's connection: a service with a few paths, and a peer's line to
+ * it as a stream in memory, in virtual time. */
+#ifndef TRAINYARD_TESTS_UNIT_NET_HTTP_CONNECTION_WORLD_H
+#define TRAINYARD_TESTS_UNIT_NET_HTTP_CONNECTION_WORLD_H
+
+#include "memory_stream.h"
+#include "net/http_connection.h"
+
+enum { PEERS = 4 };
+
+struct world {
+    struct loop *loop;
+    struct http_service service;
+    struct memory_stream *peer;
+    bool closed;
+    struct http_exchange *held;
+    int requests, cancelled, drained, closed_count, admissions;
+    struct budget_group memory;
+    struct memory_stream *peers[PEERS]; /* further connections */
+    bool peers_closed[PEERS];
+    char log[256]; /* the paths asked for */
+    bool end_in_later_turn;
+    struct loop_task task;
+};
+
+/* For cmocka. */
+int connection_world_setup(void **state);
+int connection_world_teardown(void **state);
+#define TEST(test)                                                                                 \
+    cmocka_unit_test_setup_teardown(test, connection_world_setup, connection_world_teardown)
+
+/* Let everything happen that follows at once. */
+void run(struct world *world);
+/* Send this as the peer. */
+void say(struct world *world, const char *text);
+/* All that was answered, without the Date lines. The peer forgets it. */
+const char *heard(struct world *world);
+
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
+#define POST_ECHO(body, length)                                                                    \
+    "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: " length "\r\n\r\n" body
+#define ECHOED(body, length)                                                                       \
+    "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: " length "\r\n\r\n" body
+
+#endif

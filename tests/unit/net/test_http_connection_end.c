@@ -1,0 +1,178 @@
+/* How a server's connection ends: by its clocks, by a peer that leaves, by the server. On a stream
+ * in memory and in virtual time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "http_connection_world.h"
+
+#include "loop/sim/sim_loop.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+static void a_slow_header_ends_in_408(void **state)
+{
+    struct world *world = *state;
+    for (int i = 0; i < 19; i++) {
+        say(world, i ? "a" : "GET /");
+        sim_loop_run_for(world->loop, 90);
+    }
+    memory_stream_hold(world->peer, true);
+    assert_false(world->closed);
+    sim_loop_run_for(world->loop, 200);
+    assert_non_null(strstr(heard(world), "the request's header took too long\n"));
+    memory_stream_hold(world->peer, false);
+    run(world);
+    assert_true(world->closed);
+}
+
+static void a_slow_body_ends_in_408(void **state)
+{
+    struct world *world = *state;
+    say(world, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n");
+    sim_loop_run_for(world->loop, 2500);
+    say(world, "abc");
+    assert_false(world->closed);
+    memory_stream_hold(world->peer, true);
+    sim_loop_run_for(world->loop, 1000);
+    assert_non_null(strstr(heard(world), "the request's body took too long\n"));
+    assert_int_equal(world->requests, 0);
+}
+
+static void a_peer_that_says_nothing_is_closed(void **state)
+{
+    struct world *world = *state;
+    sim_loop_run_for(world->loop, 1900);
+    assert_false(world->closed);
+    sim_loop_run_for(world->loop, 200);
+    assert_true(world->closed);
+}
+
+static void idleness_between_requests_may_be_longer(void **state)
+{
+    struct world *world = *state;
+    say(world, GET("/none"));
+    sim_loop_run_for(world->loop, 49000);
+    assert_false(world->closed);
+    say(world, GET("/none"));
+    assert_int_equal(world->requests, 2);
+    sim_loop_run_for(world->loop, 50001);
+    assert_true(world->closed);
+}
+
+static void an_answer_may_take_any_time(void **state)
+{
+    struct world *world = *state;
+    say(world, GET("/stream"));
+    sim_loop_run_for(world->loop, 24 * 3600 * 1000);
+    http_write(world->held, "late", 4);
+    http_end(world->held);
+    run(world);
+    assert_non_null(strstr(world->peer->out.data, "late"));
+}
+
+/* ---- peers that leave ------------------------------------------------------------------------ */
+
+static void a_watcher_that_leaves_is_noticed(void **state)
+{
+    struct world *world = *state;
+    say(world, GET("/stream"));
+    memory_stream_send_end(world->peer);
+    run(world);
+    assert_int_equal(world->cancelled, 1);
+    assert_true(world->closed);
+}
+
+static void a_watcher_that_leaves_is_noticed_behind_unread_requests(void **state)
+{
+    struct world *world = *state;
+    char ahead[200000];
+    memset(ahead, 'x', sizeof(ahead));
+    say(world, GET("/stream"));
+    world->peer->piece = 1000;
+    memory_stream_send(world->peer, ahead, sizeof(ahead));
+    run(world);
+    assert_true(world->peer->paused);
+    assert_true(world->peer->in.size > 100000);
+    memory_stream_send_end(world->peer);
+    run(world);
+    assert_int_equal(world->cancelled, 1);
+    assert_true(world->closed);
+}
+
+static void a_peer_that_only_ends_its_side_gets_its_answers(void **state)
+{
+    struct world *world = *state;
+    say(world, GET("/hold") GET("/none"));
+    memory_stream_send_end(world->peer);
+    run(world);
+    assert_false(world->closed);
+    memory_stream_hold(world->peer, true);
+    http_respond(world->held, 200, NULL, "late", 4);
+    run(world);
+    assert_string_equal(heard(world), "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlate"
+                                      "HTTP/1.1 204 No Content\r\n\r\n");
+    memory_stream_hold(world->peer, false);
+    run(world);
+    assert_true(world->closed);
+}
+
+static void an_answerer_that_is_not_told_may_still_answer(void **state)
+{
+    struct world *world = *state;
+    say(world, GET("/hold"));
+    memory_stream_break(world->peer);
+    run(world);
+    assert_true(world->closed);
+    assert_int_equal(http_pending(world->held), 0);
+    http_respond(world->held, 200, NULL, "late", 4);
+}
+
+static void closing_from_our_side_cancels(void **state)
+{
+    struct world *world = *state;
+    say(world, GET("/stream"));
+    http_connection_close(world->service.connections);
+    assert_int_equal(world->cancelled, 1);
+    http_connection_close(world->service.connections);
+    run(world);
+    assert_true(world->closed);
+}
+
+static void a_peer_that_does_not_read_gets_no_further_requests_taken(void **state)
+{
+    struct world *world = *state;
+    memory_stream_hold(world->peer, true);
+    for (int i = 0; i < 100; i++)
+        memory_stream_send(world->peer, GET("/big"), strlen(GET("/big")));
+    run(world);
+    assert_int_equal(world->requests, 1); /* its answer passes the mark of 16 KiB */
+    memory_stream_hold(world->peer, false);
+    run(world);
+    assert_int_equal(world->requests, 100);
+    assert_false(world->closed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_slow_header_ends_in_408),
+        TEST(a_slow_body_ends_in_408),
+        TEST(a_peer_that_says_nothing_is_closed),
+        TEST(idleness_between_requests_may_be_longer),
+        TEST(an_answer_may_take_any_time),
+        TEST(a_watcher_that_leaves_is_noticed),
+        TEST(a_watcher_that_leaves_is_noticed_behind_unread_requests),
+        TEST(a_peer_that_only_ends_its_side_gets_its_answers),
+        TEST(an_answerer_that_is_not_told_may_still_answer),
+        TEST(closing_from_our_side_cancels),
+        TEST(a_peer_that_does_not_read_gets_no_further_requests_taken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,243 @@
+/* What a server's connection does not take: requests that are refused by their header, and bytes
+ * beyond the memory of all connections or of one user. On streams in memory and in virtual time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "http_connection_world.h"
+
+#include "base/mem.h"
+#include "loop/sim/sim_loop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- admission ------------------------------------------------------------------------------- */
+
+/* Refuses the path "/no", and admits a body of 4 bytes. */
+static void admission(struct http_exchange *exchange, void *context)
+{
+    static const char secret = 's';
+    struct world *world = context;
+    world->admissions++;
+    assert_int_equal(exchange->request->body_size, 0);
+    assert_int_equal(exchange->body_max, 200000);
+    exchange->body_max = 4;
+    exchange->admission = &secret;
+    if (strcmp(exchange->request->path, "/no") == 0)
+        http_respond(exchange, 401, "text/plain", "who?", 4);
+}
+
+#define REFUSED(more)                                                                              \
+    "HTTP/1.1 401 Unauthorized\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n" more "\r\nwh" \
+    "o?"
+
+static void what_is_refused_by_its_header_is_never_read(void **state)
+{
+    static const char *const heads[] = {
+        "POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 190000\r\n\r\n",
+        "POST /no HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+        /* Not asked to go on, and told the admission's reason instead of the limit's. */
+        "POST /no HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9000000\r\n\r\n",
+    };
+    struct world *world = *state;
+    world->service.admit = admission;
+    for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+        memory_stream_hold(world->peer, true); /* the answer is not read yet */
+        say(world, heads[i]);
+        say(world, "more of a body that nobody reads");
+        assert_false(world->closed);
+        assert_int_equal(world->service.connections->parse.body.capacity, 0);
+        assert_string_equal(heard(world), REFUSED("Connection: close\r\n"));
+        memory_stream_hold(world->peer, false);
+        run(world);
+        assert_true(world->closed);
+        if (i + 1 < ARRAY_SIZE(heads)) { /* the fixture's end expects one connection */
+            world->closed_count--;
+            world->peer = memory_stream_new(world->loop, &world->closed);
+            http_connection_new(&world->service, &world->peer->stream, "test:1");
+            run(world);
+        }
+    }
+    assert_int_equal(world->requests, 0);
+    assert_int_equal(world->admissions, ARRAY_SIZE(heads));
+}
+
+static void a_refused_request_without_a_body_leaves_the_connection_open(void **state)
+{
+    struct world *world = *state;
+    world->service.admit = admission;
+    say(world,
+        GET("/no") "DELETE /no HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n" GET("/none"));
+    assert_string_equal(heard(world), REFUSED("") REFUSED("") "HTTP/1.1 204 No Content\r\n\r\n");
+    assert_string_equal(world->log, "/none");
+    assert_false(world->closed);
+}
+
+static void an_admitted_body_has_the_limit_of_its_admission(void **state)
+{
+    struct world *world = *state;
+    world->service.admit = admission;
+    say(world,
+        "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
+    assert_string_equal(heard(world), "HTTP/1.1 100 Continue\r\n\r\n");
+    say(world, "four");
+    assert_string_equal(heard(world), ECHOED("four", "4"));
+    /* A client that did not wait is not told to go on. */
+    say(world,
+        "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\nfo");
+    assert_string_equal(heard(world), "");
+    say(world, "ur");
+    assert_string_equal(heard(world), ECHOED("four", "4"));
+    memory_stream_hold(world->peer, true);
+    say(world, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n");
+    assert_non_null(strstr(heard(world), "the request's body is longer than 4 bytes\n"));
+    assert_int_equal(world->requests, 2);
+}
+
+static void a_peer_that_leaves_in_the_body_leaves_nothing(void **state)
+{
+    struct world *world = *state;
+    world->service.admit = admission;
+    say(world, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nfo");
+    memory_stream_break(world->peer);
+    run(world);
+    assert_true(world->closed);
+    assert_int_equal(world->requests, 0);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static void name_users(struct http_exchange *exchange, void *context)
+{
+    exchange->user = http_header_get(exchange->request->headers, "X-User");
+}
+
+enum { MEMORY = 160 * 1024 };
+
+static int memory_setup(void **state)
+{
+    connection_world_setup(state);
+    struct world *world = *state;
+    world->service.admit = name_users;
+    budget_group_init(&world->memory, MEMORY, MEMORY / 2);
+    world->service.memory = &world->memory;
+    return 0;
+}
+
+static int memory_teardown(void **state)
+{
+    struct world *world = *state;
+    for (int i = 0; i < PEERS; i++)
+        if (world->peers[i] && !world->peers_closed[i])
+            memory_stream_break(world->peers[i]);
+    if (!world->closed)
+        memory_stream_break(world->peer);
+    run(world);
+    assert_int_equal(world->memory.total.used, 0);
+    budget_group_release(&world->memory);
+    world->closed_count = 1;
+    return connection_world_teardown(state);
+}
+
+/* A further connection, which says this and reads nothing yet; what it is told. */
+static const char *say_as_other(struct world *world, int peer, const char *head, size_t body_size)
+{
+    static char body[MEMORY];
+    world->peers[peer] = memory_stream_new(world->loop, &world->peers_closed[peer]);
+    http_connection_new(&world->service, &world->peers[peer]->stream, "test:1");
+    memory_stream_hold(world->peers[peer], true);
+    memory_stream_send(world->peers[peer], head, strlen(head));
+    memory_stream_send(world->peers[peer], body, body_size);
+    run(world);
+    return world->peers[peer]->out.data;
+}
+
+#define UPLOAD(user)                                                                               \
+    "POST /echo HTTP/1.1\r\nHost: x\r\nX-User: " user "\r\nContent-Length: 100000\r\n\r\n"
+#define DOWNLOAD(user) "GET /big HTTP/1.1\r\nHost: x\r\nX-User: " user "\r\n\r\n"
+
+static void a_user_has_half_of_the_memory(void **state)
+{
+    struct world *world = *state;
+    /* 30,000 bytes in a buffer of 32 KiB each, of 80 KiB. */
+    assert_string_equal(say_as_other(world, 0, UPLOAD("ann"), 30000), "");
+    assert_string_equal(say_as_other(world, 1, UPLOAD("ann"), 30000), "");
+    const char *told = say_as_other(world, 2, UPLOAD("ann"), 30000);
+    assert_non_null(strstr(told, "HTTP/1.1 429 Too Many Requests"));
+    assert_non_null(strstr(told, "\r\nRetry-After: 1\r\n"));
+    assert_non_null(strstr(told, "\r\nConnection: close\r\n"));
+    assert_int_equal(world->memory.payers.count, 1);
+    assert_string_equal(say_as_other(world, 3, UPLOAD("bob"), 30000), "");
+    assert_in_range(world->memory.total.used, 3 * 32768, MEMORY);
+    /* What is small is not counted, and always possible. */
+    say(world, POST_ECHO("hello", "5"));
+    assert_string_equal(heard(world), ECHOED("hello", "5"));
+}
+
+/* A newcomer takes the place of the largest, not of those who have little. */
+static void when_all_is_taken_the_largest_user_loses(void **state)
+{
+    struct world *world = *state;
+    assert_string_equal(say_as_other(world, 0, UPLOAD("ann"), 60000), "");
+    assert_string_equal(say_as_other(world, 1, UPLOAD("bob"), 60000), "");
+    assert_string_equal(say_as_other(world, 2, UPLOAD("eve"), 30000), "");
+    assert_int_equal(world->memory.total.refused, 1);
+    const char *ann = world->peers[0]->out.data, *bob = world->peers[1]->out.data;
+    assert_true((strstr(ann, "429") != NULL) != (strstr(bob, "429") != NULL));
+}
+
+static void answers_that_nobody_reads_are_counted(void **state)
+{
+    struct world *world = *state;
+    /* 100,000 bytes are more than a user gets, but it is the only one. */
+    assert_non_null(strstr(say_as_other(world, 0, DOWNLOAD("ann"), 0), "HTTP/1.1 200 OK"));
+    const char *told = say_as_other(world, 1, DOWNLOAD("ann"), 0);
+    assert_non_null(strstr(told, "HTTP/1.1 429 Too Many Requests"));
+    assert_non_null(strstr(told, "try again later\n"));
+    assert_null(strstr(told, "\r\nConnection: close\r\n"));
+    memory_stream_hold(world->peers[0], false); /* they read now */
+    memory_stream_hold(world->peers[1], false);
+    run(world);
+    assert_int_equal(world->memory.total.used, 0);
+    memory_stream_send(world->peers[1], DOWNLOAD("ann"), strlen(DOWNLOAD("ann")));
+    run(world);
+    assert_non_null(strstr(world->peers[1]->out.data, "HTTP/1.1 200 OK"));
+}
+
+/* Before it is known who asks, the address pays. */
+static void a_header_is_paid_by_the_address(void **state)
+{
+    struct world *world = *state;
+    world->service.header_max = MEMORY;
+    assert_string_equal(say_as_other(world, 0, "GET / HTTP/1.1\r\nX: ", 0), "");
+    char *header = mem_zalloc(30001);
+    memset(header, 'x', 30000);
+    memory_stream_send(world->peers[0], header, 30000);
+    run(world);
+    const char *name;
+    void *payer;
+    assert_true(map_next(&world->memory.payers, &(size_t){0}, &name, &payer));
+    assert_string_equal(name, "test");
+    free(header);
+}
+
+int main(void)
+{
+#define MEMORY_TEST(test) cmocka_unit_test_setup_teardown(test, memory_setup, memory_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_refused_by_its_header_is_never_read),
+        TEST(a_refused_request_without_a_body_leaves_the_connection_open),
+        TEST(an_admitted_body_has_the_limit_of_its_admission),
+        TEST(a_peer_that_leaves_in_the_body_leaves_nothing),
+        MEMORY_TEST(a_user_has_half_of_the_memory),
+        MEMORY_TEST(when_all_is_taken_the_largest_user_loses),
+        MEMORY_TEST(answers_that_nobody_reads_are_counted),
+        MEMORY_TEST(a_header_is_paid_by_the_address),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
