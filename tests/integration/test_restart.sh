@@ -63,15 +63,7 @@ check() {
     assert_contains "status" "supervised  by process $keeper" "$(as_user "$TRAINYARD" status)"
     assert_eq "restarts before any" "0 null" "$(status_of '[.restarts, .lastCrash // "null"] | join(" ")')"
     kubectl create configmap kept --from-literal=a=1
-    kubectl apply -f - <<'YAML'
-apiVersion: v1
-kind: Pod
-metadata: {name: sleeper}
-spec:
-  containers:
-  - {name: main, image: trainyard/tools, command: [sleep, "100000"]}
-YAML
-    wait_for_phase sleeper Running
+    start_sleeper
 
     crash SEGV
     log_says trainyard '^crashed with signal 11 \(SIGSEGV\), sent by process [0-9]+ in .* cluster_run \(trainyard\+0x' ||

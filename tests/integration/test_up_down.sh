@@ -52,15 +52,7 @@ check() { # as root or as the ordinary user
     kubectl config set-context --current --namespace=default
     assert_eq "an object after a restart" 1 "$(kubectl get configmap kept -o jsonpath='{.data.a}')"
 
-    kubectl apply -f - <<'YAML'
-apiVersion: v1
-kind: Pod
-metadata: {name: sleeper}
-spec:
-  containers:
-  - {name: main, image: trainyard/tools, command: [sleep, "100000"]}
-YAML
-    wait_for_phase sleeper Running
+    start_sleeper
     assert_eq "what was said of its start" "" "$(kubectl get events --field-selector type=Warning,involvedObject.name=sleeper -o jsonpath='{.items[*].message}')"
 
     # What down ended goes on after up, at once, even if its policy is never to run again.

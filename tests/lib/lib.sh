@@ -180,6 +180,19 @@ has_condition() { # KIND/NAME CONDITION
 pod_phase_is() { [ "$(kubectl get pod "$1" -o jsonpath='{.status.phase}')" = "$2" ]; }
 wait_for_phase() { wait_until "pod $1 to be $2" pod_phase_is "$1" "$2"; }
 
+# A pod "sleeper" that runs and does nothing.
+start_sleeper() {
+    kubectl apply -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: sleeper}
+spec:
+  containers:
+  - {name: main, image: trainyard/tools, command: [sleep, "100000"]}
+YAML
+    wait_for_phase sleeper Running
+}
+
 log_has() { kubectl logs "$1" "${@:3}" | finds -F -- "$2"; }
 wait_for_log() { wait_until "pod $1 to say '$2'" log_has "$@"; } # POD TEXT [KUBECTL-OPTION…]
 
