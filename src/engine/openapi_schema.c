@@ -2,6 +2,7 @@
 #include "engine/openapi_schema.h"
 
 #include "base/str.h"
+#include "kube/schema_structural.h"
 #include "kube/types/types.h"
 
 #include <string.h>
@@ -77,15 +78,6 @@ static struct json *reference(struct openapi_types *types, const char *name)
     return json;
 }
 
-static struct json *plain(struct arena *arena, const char *type, const char *format)
-{
-    struct json *json = json_object(arena);
-    json_set_string(arena, json, "type", type);
-    if (format)
-        json_set_string(arena, json, "format", format);
-    return json;
-}
-
 static struct json *marked(struct arena *arena, const char *extension)
 {
     struct json *json = json_object(arena);
@@ -96,8 +88,8 @@ static struct json *marked(struct arena *arena, const char *extension)
 static void set_either(struct arena *arena, struct json *json, const char *one, const char *other)
 {
     struct json *either = json_ensure_array(arena, json, "oneOf");
-    json_append(either, plain(arena, one, NULL));
-    json_append(either, plain(arena, other, NULL));
+    json_append(either, schema_plain(arena, one, NULL));
+    json_append(either, schema_plain(arena, other, NULL));
 }
 
 static struct json *refer_scalar(struct openapi_types *types, const struct scalar *scalar)
@@ -158,17 +150,13 @@ static struct json *write_type(struct openapi_types *types, const struct schema 
             return openapi_refer(types, value->object);
         break;
     case SCHEMA_STRING:
-        return plain(arena, "string", NULL);
     case SCHEMA_BOOL:
-        return plain(arena, "boolean", NULL);
     case SCHEMA_INT32:
-        return plain(arena, "integer", "int32");
     case SCHEMA_INT64:
-        return plain(arena, "integer", "int64");
-    case SCHEMA_NUMBER:
-        return plain(arena, "number", "double");
     case SCHEMA_BYTES:
-        return plain(arena, "string", "byte");
+        return schema_scalar(arena, value->type);
+    case SCHEMA_NUMBER:
+        return schema_plain(arena, "number", "double");
     case SCHEMA_QUANTITY:
         return refer_scalar(types, &QUANTITY);
     case SCHEMA_INT_OR_STRING:
@@ -186,13 +174,13 @@ static struct json *write_type(struct openapi_types *types, const struct schema 
                    ? marked(arena, "x-kubernetes-preserve-unknown-fields")
                    : write_object(types, value->object);
     case SCHEMA_MAP:
-        json = plain(arena, "object", NULL);
+        json = schema_plain(arena, "object", NULL);
         json_set(arena, json, "additionalProperties", openapi_write_value(types, value->items));
         if (value->atomic)
             json_set_string(arena, json, "x-kubernetes-map-type", "atomic");
         return json;
     case SCHEMA_LIST:
-        json = plain(arena, "array", NULL);
+        json = schema_plain(arena, "array", NULL);
         json_set(arena, json, "items", openapi_write_value(types, value->items));
         write_list_type(arena, json, value);
         return json;

@@ -8,13 +8,25 @@
 
 #include <string.h>
 
-static struct json *plain(struct arena *arena, const char *type, const char *format)
+struct json *schema_plain(struct arena *arena, const char *type, const char *format)
 {
     struct json *json = json_object(arena);
     json_set_string(arena, json, "type", type);
     if (format)
         json_set_string(arena, json, "format", format);
     return json;
+}
+
+struct json *schema_scalar(struct arena *arena, enum schema_type type)
+{
+    static const struct {
+        const char *type, *format;
+    } ROWS[] = {
+        [SCHEMA_STRING] = {"string", NULL},    [SCHEMA_BOOL] = {"boolean", NULL},
+        [SCHEMA_INT32] = {"integer", "int32"}, [SCHEMA_INT64] = {"integer", "int64"},
+        [SCHEMA_BYTES] = {"string", "byte"},
+    };
+    return schema_plain(arena, ROWS[type].type, ROWS[type].format);
 }
 
 static void append_text(struct arena *arena, struct json *json, const char *list, const char *text)
@@ -73,7 +85,7 @@ static bool is_key(const char *const *keys, const char *name)
 static struct json *write_object(struct arena *arena, const struct schema_object *object,
                                  const char *const *keys)
 {
-    struct json *json = plain(arena, "object", NULL);
+    struct json *json = schema_plain(arena, "object", NULL);
     struct json *properties = json_ensure_object(arena, json, "properties");
     bool rules = schema_has_rules(object);
     for (const struct schema_field *field = object->fields; field->name; field++) {
@@ -100,7 +112,7 @@ static struct json *write_object(struct arena *arena, const struct schema_object
 /* A list without a type of its own is atomic. */
 static struct json *write_list(struct arena *arena, const struct schema *value)
 {
-    struct json *json = plain(arena, "array", NULL);
+    struct json *json = schema_plain(arena, "array", NULL);
     json_set(arena, json, "items",
              value->items->type == SCHEMA_OBJECT
                  ? write_object(arena, value->items->object, value->keys)
@@ -114,7 +126,7 @@ static struct json *write_list(struct arena *arena, const struct schema *value)
 
 static struct json *write_map(struct arena *arena, const struct schema *value)
 {
-    struct json *json = plain(arena, "object", NULL);
+    struct json *json = schema_plain(arena, "object", NULL);
     json_set(arena, json, "additionalProperties", schema_structural(arena, value->items));
     if (value->atomic)
         json_set_string(arena, json, "x-kubernetes-map-type", "atomic");
@@ -141,7 +153,7 @@ static struct json *write_any(struct arena *arena)
 /* Programs that fill in Go's types send a time that they did not set as null. */
 static struct json *write_time(struct arena *arena)
 {
-    struct json *json = plain(arena, "string", "date-time");
+    struct json *json = schema_plain(arena, "string", "date-time");
     json_set_bool(arena, json, "nullable", true);
     return json;
 }
@@ -152,17 +164,13 @@ struct json *schema_structural(struct arena *arena, const struct schema *value)
     case SCHEMA_ANY:
         break;
     case SCHEMA_STRING:
-        return plain(arena, "string", NULL);
     case SCHEMA_BOOL:
-        return plain(arena, "boolean", NULL);
     case SCHEMA_INT32:
-        return plain(arena, "integer", "int32");
     case SCHEMA_INT64:
-        return plain(arena, "integer", "int64");
-    case SCHEMA_NUMBER:
-        return plain(arena, "number", NULL);
     case SCHEMA_BYTES:
-        return plain(arena, "string", "byte");
+        return schema_scalar(arena, value->type);
+    case SCHEMA_NUMBER:
+        return schema_plain(arena, "number", NULL);
     case SCHEMA_QUANTITY:
         return write_int_or_string(arena, SCHEMA_QUANTITY_PATTERN);
     case SCHEMA_INT_OR_STRING:

@@ -11,4 +11,10 @@
  * which the API server requires; a default in a pod template would be stored in every job. */
 struct json *schema_structural(struct arena *arena, const struct schema *value);
 
+/* {"type": …, "format": …}, the latter if it is not NULL. */
+struct json *schema_plain(struct arena *arena, const char *type, const char *format);
+
+/* The same for SCHEMA_STRING, _BOOL, _INT32, _INT64 or _BYTES, which all schemas write alike. */
+struct json *schema_scalar(struct arena *arena, enum schema_type type);
+
 #endif
