@@ -276,7 +276,7 @@ static int find_behind_service(struct rest *rest, struct target *ret, struct err
 {
     struct rest_proxy_name name;
     struct json *service, *endpoints, *pod;
-    const struct json *address;
+    const struct json *address = NULL;
     const char *port;
     uint64_t seed;
     rand_secure(&seed, sizeof(seed));
