@@ -1,6 +1,7 @@
 /* Logs that SQLite wrote, whole, torn and damaged, as store_wal.h judges them. A log is cut and
  * changed at some places, in a soak at every byte. */
 #include "store/store_wal.h"
+#include "store_fixture.h"
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -57,8 +58,7 @@ static sqlite3 *open_database(int page_size)
 
 static int setup(void **state)
 {
-    snprintf(directory, sizeof(directory), "/tmp/wal.XXXXXX");
-    assert_non_null(mkdtemp(directory));
+    fixture_make_directory(directory);
     snprintf(path, sizeof(path), "%s/db", directory);
     buf_init(&log_bytes, LOG_MAX);
     sqlite3 *db = open_database(PAGE);
