@@ -79,7 +79,7 @@ static const struct option ADD_OPTIONS[] = {
      .type = OPTION_LIST,
      .offset = offsetof(struct image_add_values, env),
      .value = "NAME=VALUE",
-     .help = "a variable for its containers, which they may set otherwise; may be repeated"},
+     .help = "a variable for its containers, which they may set otherwise"},
     {.name = "rootfs",
      .type = OPTION_PATH,
      .offset = offsetof(struct image_add_values, rootfs),
@@ -106,6 +106,8 @@ static const struct command COMMAND_IMAGE_ADD = {
         "A container whose image has this name, and which gives no command of its own, runs this "
         "one, followed by its args. With --rootfs it runs in that directory as its root, and sees "
         "nothing else of the machine. Running pods are not touched.\n\n"
+        "A program or script below /tmp is shown to these containers at its path. A warning names "
+        "a program or path that they will not find.\n\n"
         "A name without a tag stands for all tags.",
     .examples = "trainyard image add tensorflow/tensorflow:2.12 -- /usr/bin/python3\n"
                 "trainyard image add tools --rootfs /srv/debian --env LANG=C.UTF-8 -- /bin/bash",
