@@ -165,9 +165,21 @@ static int make_priority_classes(const struct bootstrap *bootstrap, struct err *
     return r;
 }
 
+/* Takes over the reference. */
+static int remove_if_unreadable(const struct bootstrap *bootstrap,
+                                const struct registry_resource *resource,
+                                struct store_object *stored, struct err *err)
+{
+    int r = stored && !stored_is_readable(stored)
+                ? stored_remove(bootstrap->store, resource, stored, err)
+                : 0;
+    store_object_unref(stored);
+    return r;
+}
+
 /* Objects that a part of the cluster writes, and writes again when they are missing. One that
- * cannot be read would stop that part for good: the leader election, a node, the way to a service.
- */
+ * cannot be read would stop that part for good: the leader election, a node, the way to a service
+ * or to the API itself. */
 static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
 {
     static const struct {
@@ -187,13 +199,16 @@ static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
         struct store_object **stored;
         size_t count = store_list(bootstrap->store, rest_key(arena, resource, "", NULL), &stored);
         for (size_t j = 0; j < count; j++) {
-            if (r == 0 && !stored_is_readable(stored[j]))
-                r = stored_remove(bootstrap->store, resource, stored[j], err);
-            store_object_unref(stored[j]);
+            int one = remove_if_unreadable(bootstrap, resource, stored[j], err);
+            r = one < 0 ? one : r;
         }
         free(stored);
     }
-    return r;
+    const struct registry_resource *services = registry_built_in("", "v1", "services");
+    const char *key = rest_key(arena, services, "default", "kubernetes");
+    return r < 0 ? r
+                 : remove_if_unreadable(bootstrap, services,
+                                        store_get_pending(bootstrap->store, key), err);
 }
 
 int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err)

@@ -308,7 +308,9 @@ static void test_namespace_itself(void **state)
     assert_int_equal(api_get(api, "/api/v1/namespaces/shop/pods/x").status, 404);
 }
 
-/* What the server makes at every start is made again. */
+#define SERVICES "/api/v1/namespaces/default/services/"
+
+/* What the server makes at every start is made again, or removed so that a node can make it. */
 static void test_own_objects_are_made_again(void **state)
 {
     static const struct {
@@ -330,9 +332,13 @@ static void test_own_objects_are_made_again(void **state)
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
             store_broken(&api, kind(rows[i].group, rows[i].plural), rows[i].namespace_,
                          rows[i].name, damage);
+        store_broken(&api, kind("", "services"), "default", "kubernetes", damage);
+        store_broken(&api, kind("", "services"), "default", "kubernetes-other", damage);
         api_start_anew(&api, "ca");
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
             assert_int_equal(api_get(&api, rows[i].path).status, 200);
+        assert_int_equal(api_get(&api, SERVICES "kubernetes").status, 404);
+        assert_int_equal(api_get(&api, SERVICES "kubernetes-other").status, 500);
         assert_int_equal(api_post(&api, PODS, POD_X).status, 201);
         api_close(&api);
     }
