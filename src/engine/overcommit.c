@@ -2,6 +2,7 @@
 #include "engine/overcommit.h"
 
 #include "base/str.h"
+#include "kube/object.h"
 #include "kube/quantity.h"
 
 static const char *machine_of(const struct json *node)
@@ -24,10 +25,28 @@ static const char *amount_text(struct arena *arena, int64_t value, bool is_cpu)
     return arena_strdup(arena, text);
 }
 
+static bool annotated_amount(const struct json *node, const char *annotation,
+                             struct kube_quantity *ret)
+{
+    const char *text = kube_meta_annotation(node, annotation);
+    return text && kube_quantity_parse(text, ret, NULL) == 0;
+}
+
+/* What the machine of a node has, which is what the node offers unless it says otherwise. */
+static void machine_size(const struct json *node, int64_t *ret_cpu_milli, int64_t *ret_memory_bytes)
+{
+    static const struct node_usage nothing = {0};
+    struct kube_quantity quantity;
+    node_usage_left(node, &nothing, ret_cpu_milli, ret_memory_bytes);
+    if (annotated_amount(node, OVERCOMMIT_MACHINE_CPU, &quantity))
+        *ret_cpu_milli = kube_quantity_milli(&quantity);
+    if (annotated_amount(node, OVERCOMMIT_MACHINE_MEMORY, &quantity))
+        *ret_memory_bytes = kube_quantity_value(&quantity);
+}
+
 const char *overcommit_tell(struct arena *arena, const struct scheduler_view *view, size_t node,
                             const struct node_usage *more)
 {
-    static const struct node_usage nothing = {0};
     const struct json *here = view->nodes[node].node;
     int64_t cpu = more->cpu_milli, memory = more->memory_bytes, cpu_has, memory_has;
     for (size_t i = 0; i < view->count; i++) {
@@ -36,7 +55,7 @@ const char *overcommit_tell(struct arena *arena, const struct scheduler_view *vi
         cpu += view->nodes[i].used->cpu_milli;
         memory += view->nodes[i].used->memory_bytes;
     }
-    node_usage_left(here, &nothing, &cpu_has, &memory_has);
+    machine_size(here, &cpu_has, &memory_has);
     if (cpu <= cpu_has && memory <= memory_has)
         return NULL;
     bool of_cpu = cpu > cpu_has;

@@ -8,6 +8,14 @@
 #include "loop/loop.h"
 #include "net/http.h"
 
+/* What each node offers, as Kubernetes writes quantities ("1500m", "8Gi"). NULL: what the machine
+ * has. */
+struct node_size {
+    const char *cpu, *memory;
+};
+/* That a node offers more than this machine has, as a sentence; NULL if it does not. */
+const char *node_size_note(struct arena *arena, const struct node_size *size);
+
 struct node_options {
     const char *state_dir;         /* pods, volumes, logs lie below */
     const char *const *node_names; /* NULL-terminated */
@@ -15,6 +23,7 @@ struct node_options {
     const char *step_path;         /* the trainyard-step binary */
     const char *prober_path;       /* this program, as it is started for probes with TLS */
     const char *trainer_path;      /* what trainyard/trainer stands for */
+    struct node_size size;         /* of each node */
     int fake_gpus;                 /* told besides those of the machine, for tests */
     bool plain;                    /* without namespaces, also where they work */
     bool isolated;                 /* pods are to reach nothing beyond the cluster */

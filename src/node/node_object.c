@@ -14,11 +14,10 @@
 #include "kube/object.h"
 #include "node/image/report.h"
 #include "node/image/table.h"
-#include "node/network/pod_network.h"
+#include "node/node_size.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
 enum { HEARTBEAT_MS = 30 * 1000, RETRY_MS = 1000 };
@@ -41,7 +40,8 @@ static const char *architecture(const char *machine)
     return machine;
 }
 
-struct json *node_object_make(struct arena *arena, const char *name, int node)
+struct json *node_object_make(struct arena *arena, const char *name, int node,
+                              const struct node_size *size)
 {
     struct utsname system;
     uname(&system);
@@ -50,24 +50,15 @@ struct json *node_object_make(struct arena *arena, const char *name, int node)
     kube_meta_set_label(arena, object, "kubernetes.io/os", "linux");
     kube_meta_set_label(arena, object, "kubernetes.io/arch",
                         arena_strdup(arena, architecture(system.machine)));
+    JSON_EACH (annotation, node_size_annotations(arena, size)) {
+        if (annotation->type != JSON_NULL)
+            kube_meta_set_annotation(arena, object, annotation->name, json_text(annotation));
+    }
     struct json *spec = json_ensure_object(arena, object, "spec");
     const char *range = arena_printf(arena, "10.244.%d.0/24", node + 1);
     json_set_string(arena, spec, "podCIDR", range);
     json_append(json_ensure_array(arena, spec, "podCIDRs"), json_string(arena, range));
     return object;
-}
-
-struct json *node_object_capacity(struct arena *arena)
-{
-    struct sysinfo machine;
-    sysinfo(&machine);
-    struct json *capacity = json_object(arena);
-    json_set(arena, capacity, "cpu", json_stringf(arena, "%d", get_nprocs()));
-    json_set(arena, capacity, "memory",
-             json_stringf(arena, "%lluKi",
-                          (unsigned long long)machine.totalram * machine.mem_unit / 1024));
-    json_set(arena, capacity, "pods", json_stringf(arena, "%d", POD_NETWORK_PODS_MAX));
-    return capacity;
 }
 
 static void add_condition(struct arena *arena, struct json *conditions, const char *type,
@@ -151,7 +142,7 @@ struct json *node_object_status(struct arena *arena, const char *name, int node,
     moment_format(condition->ready_change_ms, since);
     moment_format(now_ms, now);
     struct json *status = json_object(arena);
-    struct json *capacity = node_object_capacity(arena);
+    struct json *capacity = node_size_capacity(arena, &condition->size);
     if (condition->gpus > 0)
         json_set(arena, capacity, KUBE_DEVICES_RESOURCE,
                  json_stringf(arena, "%d", condition->gpus));
@@ -253,13 +244,15 @@ static void on_created(void *context, struct json *object, const struct err *err
         on_labelled(context, object, err);
         return;
     }
-    /* It is known from an earlier run: only our own labels are set again. */
+    /* It is known from an earlier run: only our own labels and annotations are set again. */
     struct node_registrar *registrar = node->registrar;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *made = node_object_make(arena, node->name, node->number);
+    const struct node_size *size = &registrar->condition.size;
+    const struct json *made = node_object_make(arena, node->name, node->number, size);
     struct json *patch = json_object(arena);
-    json_set(arena, json_ensure_object(arena, patch, "metadata"), "labels",
-             json_clone(arena, kube_meta_labels(made)));
+    struct json *metadata = json_ensure_object(arena, patch, "metadata");
+    json_set(arena, metadata, "labels", json_clone(arena, kube_meta_labels(made)));
+    json_set(arena, metadata, "annotations", node_size_annotations(arena, size));
     kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, NULL, patch, on_labelled, node);
 }
 
@@ -303,19 +296,20 @@ static void on_beat(struct loop_timer *timer)
         }
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         kube_create(registrar->client, &KUBE_NODES, NULL,
-                    node_object_make(arena, node->name, node->number), on_created, node);
+                    node_object_make(arena, node->name, node->number, &registrar->condition.size),
+                    on_created, node);
     }
 }
 
 struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client *client,
-                                          const char *state_dir, const char *const *names, int gpus,
-                                          const char *plain)
+                                          const char *state_dir, const char *const *names,
+                                          const struct node_size *size, int gpus, const char *plain)
 {
     struct node_registrar *registrar = mem_zalloc(sizeof(*registrar));
     registrar->loop = loop;
     registrar->client = client;
     registrar->condition = (struct node_condition){
-        .gpus = gpus, .plain = plain, .ready_change_ms = loop_wall_ms(loop)};
+        .size = *size, .gpus = gpus, .plain = plain, .ready_change_ms = loop_wall_ms(loop)};
     registrar->names = names;
     registrar->state_dir = state_dir;
     node_pressure_init(&registrar->condition.pressure, registrar->condition.ready_change_ms);

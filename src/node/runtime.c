@@ -251,6 +251,7 @@ static void fill_host(struct node_runtime *runtime, struct node_space *space,
         /* The real path: it is what must be covered in sandboxes. */
         .state_dir =
             arena_strdup(arena, realpath(options->state_dir, path) ? path : options->state_dir),
+        .size = options->size,
         .handout_dir = pod_handout_dir(arena, options->state_dir),
         .api_port = options->api_port,
         .step_path = arena_strdup(arena, options->step_path),
@@ -310,9 +311,9 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport, struct
         return result;
     }
     node_api_service_make(runtime->client); /* before the nodes: who finds them finds it */
-    runtime->registrar =
-        node_registrar_new(loop, runtime->client, runtime->host.state_dir, options->node_names,
-                           gpus_count("/dev") + options->fake_gpus, runtime->host.plain);
+    runtime->registrar = node_registrar_new(
+        loop, runtime->client, runtime->host.state_dir, options->node_names, &options->size,
+        gpus_count("/dev") + options->fake_gpus, runtime->host.plain);
     if (!runtime->host.plain)
         keep_holder(runtime);
     loop_timer_start(&runtime->sync, 0);

@@ -378,6 +378,7 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
     cluster.node_options = (struct node_options){
         .state_dir = options->state->path,
         .node_names = options->node_names,
+        .size = options->size,
         .api_port = options->port,
         .step_path = beside_me(cluster.arena, "trainyard-step"),
         .prober_path = beside_me(cluster.arena, "trainyard"),

@@ -6,11 +6,13 @@
 
 #include "base/err.h"
 #include "cli/trainyard/state_dir.h"
+#include "node/node.h"
 
 struct cluster_options {
     const struct state_dir *state;
     const char *kubeconfig;        /* the file to write */
     const char *const *node_names; /* NULL-terminated */
+    struct node_size size;         /* of each node */
     int listen_fd;                 /* the API's socket, taken over */
     int port;
     const char *resolv_conf; /* the machine's name servers; NULL: as the machine has them */

@@ -5,10 +5,11 @@
 #include "cli/trainyard/commands.h"
 #include "cli/trainyard/state_dir.h"
 #include "cli/trainyard/state_room.h"
+#include "cli/trainyard/up_settings.h"
 
 #include "base/file.h"
-#include "base/json_file.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "kube/devices.h"
 #include "net/http_server.h"
@@ -24,17 +25,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-    NODES_MAX = 64,
-    FAKE_GPUS_MAX = 16,
-    NODE_NAME_MAX = 63, /* it is the value of a label, too */
-};
+enum { FAKE_GPUS_MAX = 16 };
 
 struct up_values {
     const char *state;
     int64_t port;
     const char *kubeconfig;
-    const char *nodes;
+    struct up_settings settings;
     const char *resolv_conf;
     int64_t fake_gpus;
     bool foreground;
@@ -43,57 +40,6 @@ struct up_values {
     bool isolated;
     bool no_operator;
 };
-
-/* "3" gives node-1 … node-3; "a,b" gives a and b. */
-static int parse_nodes(struct arena *arena, const char *text, const char ***ret, struct err *err)
-{
-    size_t count = 0;
-    int64_t number = 0;
-    const char **names;
-    if (str_to_int64(text, INT64_MIN, INT64_MAX, &number, NULL) == 0) {
-        if (number < 1 || number > NODES_MAX)
-            return err_set(err, ERR_USAGE, "--nodes %s: a number from 1 to %d, or names", text,
-                           NODES_MAX);
-        names = ARENA_ARRAY(arena, const char *, (size_t)number + 1);
-        for (; count < (size_t)number; count++)
-            names[count] = arena_printf(arena, "node-%zu", count + 1);
-        *ret = names;
-        return 0;
-    }
-    names = (const char **)str_split(arena, text, ',', &count);
-    if (count > NODES_MAX)
-        return err_set(err, ERR_USAGE, "--nodes: at most %d nodes", NODES_MAX);
-    for (size_t i = 0; i < count; i++) {
-        if (!str_is_dns_subdomain(names[i]) || strlen(names[i]) > NODE_NAME_MAX)
-            return err_set(
-                err, ERR_USAGE,
-                "--nodes: '%s' is no name for a node: use at most %d lower case letters, "
-                "digits, '-' and '.'",
-                names[i], NODE_NAME_MAX);
-        for (size_t j = 0; j < i; j++)
-            if (str_eq(names[i], names[j]))
-                return err_set(err, ERR_USAGE, "--nodes: '%s' is named twice", names[i]);
-    }
-    *ret = names;
-    return 0;
-}
-
-/* The nodes asked for, else those of the last time, else one. What is used is kept. */
-static int choose_nodes(struct arena *arena, const struct state_dir *state, const char *wanted,
-                        const char ***ret, struct err *err)
-{
-    struct json *settings = json_object(arena);
-    int result =
-        file_exists(state->settings) ? json_file_read(arena, state->settings, &settings, err) : 0;
-    if (result < 0)
-        return result;
-    const char *kept = json_get_string(settings, "nodes", "1");
-    result = parse_nodes(arena, str_is_empty(wanted) ? kept : wanted, ret, err);
-    if (result < 0 || str_is_empty(wanted) || str_eq(kept, wanted))
-        return result;
-    json_set_string(arena, settings, "nodes", wanted);
-    return json_file_write(state->settings, settings, err);
-}
 
 static bool has_kubectl(struct arena *arena)
 {
@@ -121,9 +67,11 @@ static void print_ready(void *context)
         printf(
             "\nkubectl is not in PATH: 'apt-get install kubernetes-client' installs Debian's, and "
             "any kubectl from 1.20 on works\n");
-    const char *note = node_note(arena, options->state->path);
-    if (note)
-        printf("\nnote: %s\n", note);
+    const char *notes[] = {node_note(arena, options->state->path),
+                           node_size_note(arena, &options->size)};
+    for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
+        if (notes[i])
+            printf("\nnote: %s\n", notes[i]);
     fflush(stdout);
 }
 
@@ -150,6 +98,7 @@ static int up(const struct up_values *wanted, struct err *err)
     struct state_dir state;
     struct state_server server = {0};
     struct cluster_options options = {.state = &state};
+    struct up_cluster cluster;
     _cleanup_fd_ int lock = -1;
     int result = state_dir_resolve(arena, wanted->state, &state, err);
     if (result == 0)
@@ -161,7 +110,8 @@ static int up(const struct up_values *wanted, struct err *err)
     if (server.running) {
         printf("a cluster runs already in '%s' (pid %d)\n\n    export KUBECONFIG=%s\n", state.path,
                (int)server.pid, str_shell_word(arena, server.kubeconfig));
-        if (!str_is_empty(wanted->nodes) || !str_is_empty(wanted->kubeconfig) ||
+        if (!str_is_empty(wanted->settings.nodes) || !str_is_empty(wanted->settings.cpus) ||
+            !str_is_empty(wanted->settings.memory) || !str_is_empty(wanted->kubeconfig) ||
             wanted->no_operator || wanted->plain || wanted->no_restart)
             printf(
                 "\nit goes on as it was started: run 'trainyard down' before 'trainyard up' with "
@@ -173,8 +123,7 @@ static int up(const struct up_values *wanted, struct err *err)
     if (result == 0)
         result = state_room_take(&state, err);
     if (result == 0)
-        result =
-            choose_nodes(arena, &state, wanted->nodes, (const char ***)&options.node_names, err);
+        result = up_settings_apply(arena, &state, &wanted->settings, &cluster, err);
     if (result == 0)
         result =
             http_listen("127.0.0.1", (int)wanted->port, &options.listen_fd, &options.port, err);
@@ -182,6 +131,8 @@ static int up(const struct up_values *wanted, struct err *err)
         return refuse_taken(wanted->port, err);
     if (result < 0)
         return result;
+    options.node_names = cluster.node_names;
+    options.size = cluster.size;
     options.no_operator = wanted->no_operator;
     options.fake_gpus = (int)wanted->fake_gpus;
     options.plain = wanted->plain;
@@ -222,9 +173,23 @@ static const struct option OPTIONS[] = {
      .help = "write the kubeconfig here (default: 'kubeconfig' in the state directory)"},
     {.name = "nodes",
      .type = OPTION_STRING,
-     .offset = offsetof(struct up_values, nodes),
+     .offset = offsetof(struct up_values, settings.nodes),
      .value = "N|NAME,…",
      .help = "how many nodes, or their names (default: those of the last time, else 1)"},
+    {.name = "cpus",
+     .type = OPTION_STRING,
+     .offset = offsetof(struct up_values, settings.cpus),
+     .value = "N",
+     .check = up_settings_check_cpus,
+     .help = "how many cpus each node offers, as 8, 2.5 or 500m; more than the machine has is "
+             "allowed, 0 is what it has (default: as the last time, else 0)"},
+    {.name = "memory",
+     .type = OPTION_STRING,
+     .offset = offsetof(struct up_values, settings.memory),
+     .value = "SIZE",
+     .check = up_settings_check_memory,
+     .help = "how much memory each node offers, as 8Gi; more than the machine has is allowed, 0 is "
+             "what it has (default: as the last time, else 0)"},
     {.name = "resolv-conf",
      .type = OPTION_STRING,
      .offset = offsetof(struct up_values, resolv_conf),

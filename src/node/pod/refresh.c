@@ -3,7 +3,7 @@
  * were, as everywhere. */
 #include "node/pod/runner_internal.h"
 
-#include "node/node_object.h"
+#include "node/node_size.h"
 #include "node/pod/status.h"
 #include "node/volume/files.h"
 
@@ -23,7 +23,7 @@ static void refresh(struct pod_runner *runner, const struct kube_resource *resou
                                     .hostname = pod_hostname(arena, pod),
                                     .address = runner->address,
                                     .host_address = runner->node_address,
-                                    .capacity = node_object_capacity(arena)};
+                                    .capacity = node_size_capacity(arena, &runner->host->size)};
     const struct volume_context context = {.state_dir = runner->host->state_dir,
                                            .pod_dir = runner->directory,
                                            .facts = &facts,

@@ -5,7 +5,7 @@
 #include "node/limits/cgroup_base.h"
 #include "node/limits/usage.h"
 #include "node/network/port_event.h"
-#include "node/node_object.h"
+#include "node/node_size.h"
 #include "node/pod/gaps.h"
 #include "node/pod/limits.h"
 #include "node/pod/peers.h"
@@ -209,7 +209,7 @@ static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, str
         .plain = host->plain != NULL,
         .address = runner->address,
         .host_address = runner->node_address,
-        .capacity = node_object_capacity(arena),
+        .capacity = node_size_capacity(arena, &host->size),
         .api_port = host->api_port,
         .trainer_path = host->trainer_path,
         .step_path = host->step_path,

@@ -18,6 +18,7 @@ struct pod_host {
     struct node_space *space;
     const struct cgroup_base *groups; /* below which pods have their control groups */
     const char *state_dir;
+    struct node_size size;   /* of each node */
     const char *handout_dir; /* of what other users read; see pod/kubeconfig.h */
     int api_port;            /* on the machine's loopback */
     const char *step_path;

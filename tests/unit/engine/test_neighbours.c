@@ -295,6 +295,15 @@ static void test_overcommit(void **state)
     assert_string_equal(overcommit_tell(arena, &view, 0, &large),
                         "the nodes of this machine share it: their pods ask for 9Gi of memory, and "
                         "it has 8Gi");
+    /* A node may offer another amount than its machine has, and then says what that is. */
+    json_set(arena, machine, "metadata",
+             read_json(arena, "{'annotations': {'trainyard.dev/machine-cpu': '5',"
+                              "'trainyard.dev/machine-memory': '2Gi'}}"));
+    assert_null(overcommit_tell(arena, &view, 0, &little));
+    assert_string_equal(overcommit_tell(arena, &view, 0, &large),
+                        "the nodes of this machine share it: their pods ask for 9Gi of memory, and "
+                        "it has 2Gi");
+    json_remove(machine, "metadata");
     /* Nodes that do not say which machine they are each are one. */
     json_remove(json_get(machine, "status"), "nodeInfo");
     json_remove(json_get(same, "status"), "nodeInfo");

@@ -1,0 +1,120 @@
+/* The settings of a cluster; see up_settings.h. */
+#include "cli/trainyard/up_settings.h"
+
+#include "base/file.h"
+#include "base/json_file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/quantity.h"
+
+#include <string.h>
+
+enum {
+    NODES_MAX = 64,
+    NODE_NAME_MAX = 63, /* it is the value of a label, too */
+    MEMORY_MIN = 1024 * 1024,
+};
+
+/* "3" gives node-1 … node-3; "a,b" gives a and b. */
+static int parse_nodes(struct arena *arena, const char *text, const char *const **ret,
+                       struct err *err)
+{
+    size_t count = 0;
+    int64_t number = 0;
+    const char **names;
+    if (str_to_int64(text, INT64_MIN, INT64_MAX, &number, NULL) == 0) {
+        if (number < 1 || number > NODES_MAX)
+            return err_set(err, ERR_USAGE, "--nodes %s: a number from 1 to %d, or names", text,
+                           NODES_MAX);
+        names = ARENA_ARRAY(arena, const char *, (size_t)number + 1);
+        for (; count < (size_t)number; count++)
+            names[count] = arena_printf(arena, "node-%zu", count + 1);
+        *ret = names;
+        return 0;
+    }
+    names = (const char **)str_split(arena, text, ',', &count);
+    if (count > NODES_MAX)
+        return err_set(err, ERR_USAGE, "--nodes: at most %d nodes", NODES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        if (!str_is_dns_subdomain(names[i]) || strlen(names[i]) > NODE_NAME_MAX)
+            return err_set(
+                err, ERR_USAGE,
+                "--nodes: '%s' is no name for a node: use at most %d lower case letters, "
+                "digits, '-' and '.'",
+                names[i], NODE_NAME_MAX);
+        for (size_t j = 0; j < i; j++)
+            if (str_eq(names[i], names[j]))
+                return err_set(err, ERR_USAGE, "--nodes: '%s' is named twice", names[i]);
+    }
+    *ret = names;
+    return 0;
+}
+
+/* ---- Amounts --------------------------------------------------------------------------------- */
+
+int up_settings_check_cpus(const char *text, struct err *err)
+{
+    struct kube_quantity quantity;
+    if (kube_quantity_parse(text, &quantity, NULL) < 0 || quantity.nano < 0)
+        return err_set(err, ERR_USAGE, "'%s' is no number of cpus: write it as 8, 2.5 or 500m",
+                       text);
+    return 0;
+}
+
+int up_settings_check_memory(const char *text, struct err *err)
+{
+    struct kube_quantity quantity;
+    if (kube_quantity_parse(text, &quantity, NULL) < 0 || quantity.nano < 0)
+        return err_set(err, ERR_USAGE, "'%s' is no amount of memory: write it as 8Gi or 500Mi",
+                       text);
+    int64_t bytes = kube_quantity_value(&quantity);
+    if (bytes > 0 && bytes < MEMORY_MIN)
+        return err_set(err, ERR_USAGE,
+                       "'%s' is less than 1Mi: a unit is part of the amount, as in 8Gi", text);
+    return 0;
+}
+
+/* As Kubernetes writes the quantity; NULL for zero, which stands for what the machine has. */
+static const char *canonical_amount(struct arena *arena, const char *text)
+{
+    char canonical[KUBE_QUANTITY_TEXT_MAX];
+    struct kube_quantity quantity;
+    if (kube_quantity_parse(text, &quantity, NULL) < 0 || quantity.nano <= 0)
+        return NULL;
+    kube_quantity_format(&quantity, canonical);
+    return arena_strdup(arena, canonical);
+}
+
+/* ---- The file -------------------------------------------------------------------------------- */
+
+/* The value asked for, which is kept, else the kept one. */
+static const char *choose_value(struct arena *arena, struct json *settings, const char *name,
+                                const char *wanted, const char *fallback, bool *is_changed)
+{
+    const char *kept = json_get_string(settings, name, fallback);
+    if (str_is_empty(wanted) || str_eq(wanted, kept))
+        return kept;
+    json_set_string(arena, settings, name, wanted);
+    *is_changed = true;
+    return wanted;
+}
+
+int up_settings_apply(struct arena *arena, const struct state_dir *state,
+                      const struct up_settings *wanted, struct up_cluster *ret, struct err *err)
+{
+    struct json *settings = json_object(arena);
+    int result =
+        file_exists(state->settings) ? json_file_read(arena, state->settings, &settings, err) : 0;
+    if (result < 0)
+        return result;
+    bool is_changed = false;
+    const char *nodes = choose_value(arena, settings, "nodes", wanted->nodes, "1", &is_changed);
+    const char *cpus = choose_value(arena, settings, "cpus", wanted->cpus, "0", &is_changed);
+    const char *memory = choose_value(arena, settings, "memory", wanted->memory, "0", &is_changed);
+    result = parse_nodes(arena, nodes, &ret->node_names, err);
+    if (result < 0)
+        return result;
+    ret->size = (struct node_size){.cpu = canonical_amount(arena, cpus),
+                                   .memory = canonical_amount(arena, memory)};
+    return is_changed ? json_file_write(state->settings, settings, err) : 0;
+}
