@@ -44,6 +44,15 @@ void scheduler_object(struct scheduler_objection *objection, const char *reason,
         objection->reasons[objection->count++] = reason;
 }
 
+/* In Kubernetes' words, and the labels that are missing. */
+static const char *affinity_objection(struct arena *arena, const struct json *pod,
+                                      const struct json *node)
+{
+    const char *lacks = node_affinity_lacks(arena, pod, node);
+    return arena_printf(arena, "node(s) didn't match Pod's node affinity/selector%s%s%s",
+                        lacks[0] ? " (the pod wants " : "", lacks, lacks[0] ? ")" : "");
+}
+
 bool scheduler_node_objects(struct arena *arena, const struct json *pod, const struct json *node,
                             struct scheduler_objection *ret)
 {
@@ -62,7 +71,7 @@ bool scheduler_node_objects(struct arena *arena, const struct json *pod, const s
                                       json_get_string(taint, "value", "")),
                          true);
     else if (!node_affinity_suits(arena, pod, node))
-        scheduler_object(ret, "node(s) didn't match Pod's node affinity/selector", true);
+        scheduler_object(ret, affinity_objection(arena, pod, node), true);
     return ret->count > 0;
 }
 

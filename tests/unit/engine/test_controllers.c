@@ -73,7 +73,8 @@ static void test_says_why_not(void **state)
     assert_string_equal(api_at(api, PODS "/a", "status.conditions.0.reason"), "Unschedulable");
     assert_string_equal(api_at(api, PODS "/a", "status.conditions.0.message"),
                         "0/1 nodes are available: 1 node(s) didn't match Pod's node "
-                        "affinity/selector. preemption: 0/1 nodes are available: 1 Preemption is "
+                        "affinity/selector (the pod wants n=n2). preemption: 0/1 nodes are "
+                        "available: 1 Preemption is "
                         "not helpful for scheduling.");
     struct answer events =
         api_get(api, "/api/v1/namespaces/default/events?fieldSelector=reason%3DFailedScheduling");

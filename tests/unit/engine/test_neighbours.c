@@ -139,8 +139,9 @@ static void test_table(void **state)
         {"'app': 'db'",
          "'nodeSelector': {'zone': 'a'}",
          {"a1|'app': 'x'|" NEAR("podAntiAffinity", "zone", "")},
-         "0/4 nodes are available: 2 node(s) didn't match Pod's node affinity/selector, 2 "
-         "node(s) didn't satisfy existing pods anti-affinity rules."},
+         "0/4 nodes are available: 2 node(s) didn't match Pod's node affinity/selector (the pod "
+         "wants "
+         "zone=a), 2 node(s) didn't satisfy existing pods anti-affinity rules."},
         {"'app': 'db'",
          "",
          {"a1|'app': 'x', 'other': 'y'|" NEAR("podAntiAffinity", "zone", "")},
@@ -169,8 +170,9 @@ static void test_table(void **state)
          SPREAD("zone", "DoNotSchedule", ", 'nodeAffinityPolicy': 'Ignore'") ", 'nodeSelector': "
                                                                              "{'zone': 'a'}",
          {"a1|'app': 'web'"},
-         "0/4 nodes are available: 2 node(s) didn't match Pod's node affinity/selector, 2 "
-         "node(s) didn't match pod topology spread constraints."},
+         "0/4 nodes are available: 2 node(s) didn't match Pod's node affinity/selector (the pod "
+         "wants "
+         "zone=a), 2 node(s) didn't match pod topology spread constraints."},
         {"'app': 'web'",
          SPREAD("zone", "DoNotSchedule", ", 'minDomains': 3"),
          {"a1|'app': 'web'", "b1|'app': 'web'"},

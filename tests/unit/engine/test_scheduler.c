@@ -46,7 +46,12 @@ static void test_selector(void **state)
     assert_string_equal(pick("{\"nodeSelector\":{\"n\":\"b\"}}", nodes, 2), "b");
     assert_string_equal(pick("{\"nodeSelector\":{\"gpu\":\"yes\"}}", nodes, 2),
                         "0/2 nodes are available: 2 node(s) didn't match Pod's node "
-                        "affinity/selector.");
+                        "affinity/selector (the pod wants gpu=yes).");
+    assert_string_equal(
+        pick("{\"nodeSelector\":{\"n\":\"a\",\"disk\":\"ssd\"}}", nodes, 2),
+        "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector (the pod "
+        "wants disk=ssd), 1 node(s) didn't match Pod's node affinity/selector (the pod wants n=a, "
+        "disk=ssd).");
     assert_string_equal(pick("{}", nodes, 0), "no nodes available to schedule pods");
 }
 
@@ -68,6 +73,15 @@ static void test_affinity(void **state)
                       "\"values\":[\"b\"]}]}"),
              nodes, 3),
         "b");
+    assert_string_equal(
+        pick(REQUIRED("{\"matchExpressions\":[{\"key\":\"n\",\"operator\":\"Exists\"},"
+                      "{\"key\":\"zone\",\"operator\":\"In\",\"values\":[\"x\",\"y\"]}]},"
+                      "{\"matchExpressions\":[{\"key\":\"n\",\"operator\":\"DoesNotExist\"}]},"
+                      "{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","
+                      "\"values\":[\"d\"]}]}"),
+             nodes, 3),
+        "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector (the pod "
+        "wants zone in (x,y) or !n or metadata.name=d).");
     assert_true(str_has_prefix(pick(REQUIRED("{}"), nodes, 3), "0/3 nodes"));
 }
 
