@@ -236,6 +236,27 @@ void node_usage_left(const struct json *node, const struct node_usage *used, int
         json_get(has, "memory") ? amount(has, "memory", false) - used->memory_bytes : INT64_MAX;
 }
 
+static const char *amount_text(struct arena *arena, struct kube_quantity quantity)
+{
+    char text[KUBE_QUANTITY_TEXT_MAX];
+    kube_quantity_format(&quantity, text);
+    return arena_strdup(arena, text);
+}
+
+const char *node_usage_cpu_text(struct arena *arena, int64_t cpu_milli)
+{
+    struct kube_quantity quantity = {.nano = cpu_milli, .form = KUBE_QUANTITY_DECIMAL};
+    quantity.nano *= 1000 * 1000;
+    return amount_text(arena, quantity);
+}
+
+const char *node_usage_memory_text(struct arena *arena, int64_t memory_bytes)
+{
+    struct kube_quantity quantity = {.nano = memory_bytes, .form = KUBE_QUANTITY_BINARY};
+    quantity.nano *= 1000 * 1000 * 1000;
+    return amount_text(arena, quantity);
+}
+
 static int percent(int64_t left, int64_t whole)
 {
     __extension__ typedef __int128 wide;

@@ -57,6 +57,9 @@ bool node_usage_fits(struct arena *arena, const struct json *node, const struct 
 /* What is left there of cpu and memory; INT64_MAX of what the node does not count. */
 void node_usage_left(const struct json *node, const struct node_usage *used, int64_t *ret_cpu_milli,
                      int64_t *ret_memory_bytes);
+/* Amounts as Kubernetes writes them: "1500m", "8Gi". */
+const char *node_usage_cpu_text(struct arena *arena, int64_t cpu_milli);
+const char *node_usage_memory_text(struct arena *arena, int64_t memory_bytes);
 /* How much of the two, of 100 and on average, would be left with the pod there. */
 int node_usage_percent_left(const struct json *node, const struct node_usage *used,
                             const struct node_usage *pod);

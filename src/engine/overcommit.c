@@ -15,16 +15,6 @@ bool overcommit_is_one_machine(const struct json *a, const struct json *b)
     return a == b || (machine_of(a)[0] && str_eq(machine_of(a), machine_of(b)));
 }
 
-static const char *amount_text(struct arena *arena, int64_t value, bool is_cpu)
-{
-    char text[KUBE_QUANTITY_TEXT_MAX];
-    struct kube_quantity quantity = {.nano = value,
-                                     .form = is_cpu ? KUBE_QUANTITY_DECIMAL : KUBE_QUANTITY_BINARY};
-    quantity.nano *= is_cpu ? 1000 * 1000 : 1000 * 1000 * 1000;
-    kube_quantity_format(&quantity, text);
-    return arena_strdup(arena, text);
-}
-
 static bool annotated_amount(const struct json *node, const char *annotation,
                              struct kube_quantity *ret)
 {
@@ -59,11 +49,9 @@ const char *overcommit_tell(struct arena *arena, const struct scheduler_view *vi
     if (cpu <= cpu_has && memory <= memory_has)
         return NULL;
     bool of_cpu = cpu > cpu_has;
-    return arena_printf(arena,
-                        "the nodes of this machine share it: their pods ask for %s of %s, and it "
-                        "has %s",
-                        of_cpu ? amount_text(arena, cpu, true) : amount_text(arena, memory, false),
-                        of_cpu ? "cpu" : "memory",
-                        of_cpu ? amount_text(arena, cpu_has, true)
-                               : amount_text(arena, memory_has, false));
+    return arena_printf(
+        arena, "the nodes of this machine share it: their pods ask for %s of %s, and it has %s",
+        of_cpu ? node_usage_cpu_text(arena, cpu) : node_usage_memory_text(arena, memory),
+        of_cpu ? "cpu" : "memory",
+        of_cpu ? node_usage_cpu_text(arena, cpu_has) : node_usage_memory_text(arena, memory_has));
 }

@@ -7,6 +7,7 @@
 #include "engine/node_affinity.h"
 #include "engine/overcommit.h"
 #include "engine/pod_affinity.h"
+#include "engine/scheduler_advice.h"
 #include "engine/scheduler_score.h"
 #include "engine/taints.h"
 #include "engine/topology_spread.h"
@@ -202,8 +203,10 @@ void scheduler_pick(struct arena *arena, const struct json *pod, const struct sc
     for (size_t i = 0; i < view->count; i++)
         if (open[i] && (!best || is_better(view, likings, &asked, i, (size_t)(best - view->nodes))))
             best = &view->nodes[i];
-    node_usage_release(&asked);
     *ret = (struct scheduler_choice){.node = best ? best->name : NULL, .objections = objections};
-    if (!best)
+    if (!best) {
         ret->message = scheduler_explain(arena, objections, view->count);
+        ret->advice = scheduler_advice(arena, view, &asked, 1);
+    }
+    node_usage_release(&asked);
 }

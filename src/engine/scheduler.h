@@ -37,7 +37,8 @@ struct scheduler_objection {
 struct scheduler_choice {
     const char *node;                             /* NULL: none fits */
     const char *message;                          /* why not: "0/3 nodes are available: …" */
-    const struct scheduler_objection *objections; /* one a node, where none fits */
+    const char *advice;                           /* what would help; or NULL */
+    const struct scheduler_objection *objections; /* one per node, where none fits */
 };
 
 /* Of the nodes that fit the one the pod likes best (scheduler_score.h), then the one with the most

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/scheduler_advice.h"
 #include "engine/scheduler_score.h"
 #include "kube/object.h"
 #include "kube/quantity.h"
@@ -382,12 +383,7 @@ static void give_out(struct scheduler_gang *gang, const struct layout *layout)
 
 static const char *amount_text(struct arena *arena, int64_t value, bool is_cpu)
 {
-    struct kube_quantity quantity = {.nano = value,
-                                     .form = is_cpu ? KUBE_QUANTITY_DECIMAL : KUBE_QUANTITY_BINARY};
-    char text[KUBE_QUANTITY_TEXT_MAX];
-    quantity.nano *= is_cpu ? 1000 * 1000 : 1000 * 1000 * 1000;
-    kube_quantity_format(&quantity, text);
-    return arena_strdup(arena, text);
+    return is_cpu ? node_usage_cpu_text(arena, value) : node_usage_memory_text(arena, value);
 }
 
 /* spec.minResources of a group that has not started: it must be free on the nodes the group may go
@@ -420,17 +416,32 @@ static const char *lacking(const struct layout *layout)
     return NULL;
 }
 
-static void decide_together(struct arena *arena, struct scheduler_gang *gang, struct layout *layout,
-                            size_t min_member)
+/* That not enough of them fit, and the objections to the first that does not. Where the group needs
+ * all of its pods and none is placed, also what would make room for them. */
+static const char *tell_shortage(const struct layout *layout, size_t min_member, const char *why)
+{
+    const struct scheduler_gang *gang = layout->gang;
+    size_t fit = gang->placed + layout->placed;
+    const char *advice =
+        gang->placed == 0 && min_member == gang->waiting_count
+            ? scheduler_advice(layout->arena, &layout->view, layout->asked, gang->waiting_count)
+            : NULL;
+    const char *but = "none fits:";
+    if (fit > 0)
+        but = arena_printf(layout->arena, "only %zu fit%s: for the next one", fit,
+                           fit == 1 ? "s" : "");
+    return arena_printf(layout->arena, "pod group \"%s\" needs %zu pods at once, but %s %s%s%s",
+                        gang->name, min_member, but, why, advice ? " " : "", advice ? advice : "");
+}
+
+static void decide_together(struct scheduler_gang *gang, struct layout *layout, size_t min_member)
 {
     size_t needed = min_member - gang->placed;
     const char *lacks = gang->placed == 0 ? lacking(layout) : NULL, *why = NULL;
     lay_out(layout, needed, &why);
     /* That pods do not fit says more than a sum does, so it comes first. */
     if (layout->placed < needed)
-        all_wait(gang, arena_printf(arena, "pod group \"%s\" needs %zu pods at once; %zu fit%s: %s",
-                                    gang->name, min_member, gang->placed + layout->placed,
-                                    gang->placed + layout->placed == 1 ? "s" : "", why));
+        all_wait(gang, tell_shortage(layout, min_member, why));
     else if (lacks)
         all_wait(gang, lacks);
     else
@@ -464,7 +475,7 @@ void scheduler_gang_decide(struct arena *arena, struct scheduler_gang *gang,
     struct layout layout;
     layout_init(&layout, arena, gang, view);
     if (gang->placed < min_member) {
-        decide_together(arena, gang, &layout, min_member);
+        decide_together(gang, &layout, min_member);
     } else {
         lay_in_turn(&layout, as_they_come(&layout), SPREAD);
         give_out(gang, &layout);

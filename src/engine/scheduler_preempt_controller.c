@@ -145,7 +145,9 @@ void scheduler_make_room(struct scheduler *scheduler, const char *key, struct ku
     } else {
         scheduler_withdraw(scheduler, key);
         scheduler_report(scheduler, key, pod,
-                         arena_printf(arena, "%s %s", message, preemption.message), NULL, NULL);
+                         arena_printf(arena, "%s %s%s%s", message, preemption.message,
+                                      choice.advice ? " " : "", choice.advice ? choice.advice : ""),
+                         NULL, NULL);
     }
     scheduler_gathered_release(&gathered);
 }

@@ -60,7 +60,7 @@ wait_for_phase blocker Running
 } | kubectl apply -f -
 for i in 1 2; do
     wait_until "it to say what it waits for" says gang-$i \
-        'pod group "gang" needs 2 pods at once; 1 fits: 0/2 nodes are available: 2 Insufficient cpu.'
+        'pod group "gang" needs 2 pods at once, but only 1 fits: for the next one 0/2 nodes are available: 2 Insufficient cpu.'
 done
 assert_eq "nodes" "  " "$(nodes_of -l scheduling.x-k8s.io/pod-group=gang)"
 wait_until "the group to be in the making" group_is gang Scheduling
@@ -71,7 +71,7 @@ wait_until "the group to be in the making" group_is gang Scheduling
     pod rival-2 "$cpus" rival
 } | kubectl apply -f -
 wait_until "the rival to say what it waits for" says rival-1 \
-    'pod group "rival" needs 2 pods at once; 1 fits: 0/2 nodes are available: 2 Insufficient cpu.'
+    'pod group "rival" needs 2 pods at once, but only 1 fits: for the next one 0/2 nodes are available: 2 Insufficient cpu.'
 
 echo "it outlives the server"
 kill -9 "$(server_pid)"

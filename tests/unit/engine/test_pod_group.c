@@ -104,8 +104,10 @@ static void test_story(void **state)
     make_pod(api, "c", "g", "1");
     api_run(api, 2000);
     assert_string_equal(waits_for(api, "c"),
-                        "pod group \"g\" needs 3 pods at once; 1 fits: 0/1 nodes are available: 1 "
-                        "Insufficient cpu.");
+                        "pod group \"g\" needs 3 pods at once, but only 1 fits: for the next one "
+                        "0/1 nodes are available: 1 Insufficient cpu. The cluster is too small for "
+                        "this even when it is empty: run 'trainyard down', then 'trainyard up "
+                        "--cpus 3'");
     assert_string_equal(phase_of(api, "g"), "Scheduling");
     assert_string_equal(node_of(api, "a"), "");
     make_node(api, "n2", "1");
@@ -270,9 +272,12 @@ static void test_timeout(void **state)
     api_run(api, 10 * 1000);
     struct answer answer = api_get(api, EVENTS "?fieldSelector=reason%3DScheduleTimeout");
     assert_string_equal(answer_at(api, &answer, "items.0.involvedObject.kind"), "PodGroup");
-    assert_string_equal(answer_at(api, &answer, "items.0.message"),
-                        "not scheduled within 30 s, trying again: pod group \"g\" needs 2 pods at "
-                        "once; 1 fits: 0/1 nodes are available: 1 Insufficient cpu.");
+    assert_string_equal(
+        answer_at(api, &answer, "items.0.message"),
+        "not scheduled within 30 s, trying again: pod group \"g\" needs 2 pods at once, but only 1 "
+        "fits: for the next one 0/1 nodes are available: 1 Insufficient cpu. The cluster is too "
+        "small for this even when it is empty: run 'trainyard down', then 'trainyard up --cpus "
+        "2'");
     api_run(api, 30 * 1000);
     assert_string_equal(
         api_at(api, EVENTS "?fieldSelector=reason%3DScheduleTimeout", "items.0.count"), "2");

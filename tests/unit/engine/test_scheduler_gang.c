@@ -99,6 +99,9 @@ static const char *decide(const char *group, size_t placed, const char *node_row
     return outcome(&gang);
 }
 
+#define TOO_SMALL                                                                                  \
+    " The cluster is too small for this even when it is empty: run 'trainyard down', then "        \
+    "'trainyard up "
 #define TWO "[{'name': 'a', 'cpu': 2}, {'name': 'b', 'cpu': 2}]"
 
 static void test_table(void **state)
@@ -113,7 +116,8 @@ static void test_table(void **state)
         {"{'minMember': 4}", 0, TWO, "[{}, {}]", "pod group \"g\": 2 of 4 members exist"},
         {"{'minMember': 4}", 1, TWO, "[{}, {}]", "pod group \"g\": 3 of 4 members exist"},
         {"{'minMember': 2}", 0, "[]", "[{}, {}]",
-         "pod group \"g\" needs 2 pods at once; 0 fit: no nodes available to schedule pods"},
+         "pod group \"g\" needs 2 pods at once, but none fits: no nodes available to schedule "
+         "pods"},
         {"{}", 0, TWO, "[{}]", "a"},
         {"{'minMember': 0}", 0, TWO, "[{}]", "a"},
         {"{'minMember': 2}", 0, TWO, "[]", ""},
@@ -121,18 +125,19 @@ static void test_table(void **state)
         {"{'minMember': 2}", 0, TWO, "[{'cpu': 2}, {'cpu': 2}]", "a b"},
         {"{'minMember': 4}", 0, TWO, "[{'cpu': 1}, {'cpu': 1}, {'cpu': 1}, {'cpu': 1}]", "a b a b"},
         {"{'minMember': 3}", 0, TWO, "[{'cpu': 2}, {'cpu': 2}, {'cpu': 1}]",
-         "pod group \"g\" needs 3 pods at once; 2 fit: 0/2 nodes are available: 2 Insufficient "
-         "cpu."},
+         "pod group \"g\" needs 3 pods at once, but only 2 fit: for the next one 0/2 nodes are "
+         "available: 2 Insufficient cpu." TOO_SMALL "--cpus 5'"},
         {"{'minMember': 2}", 0, "[{'name': 'a', 'cpu': 2, 'busy': 1500}, {'name': 'b', 'cpu': 1}]",
          "[{'cpu': 1}, {'cpu': 1}]",
-         "pod group \"g\" needs 2 pods at once; 1 fits: 0/2 nodes are available: 2 Insufficient "
-         "cpu."},
+         "pod group \"g\" needs 2 pods at once, but only 1 fits: for the next one 0/2 nodes are "
+         "available: 2 Insufficient cpu."},
         {"{'minMember': 2}", 0, "[{'name': 'a', 'memory': '3Gi'}]",
          "[{'memory': '2Gi'}, {'memory': '2Gi'}]",
-         "pod group \"g\" needs 2 pods at once; 1 fits: 0/1 nodes are available: 1 Insufficient "
-         "memory."},
+         "pod group \"g\" needs 2 pods at once, but only 1 fits: for the next one 0/1 nodes are "
+         "available: 1 Insufficient memory." TOO_SMALL "--memory 4Gi'"},
         {"{'minMember': 3}", 0, "[{'name': 'a', 'pods': 2}]", "[{}, {}, {}]",
-         "pod group \"g\" needs 3 pods at once; 2 fit: 0/1 nodes are available: 1 Too many pods."},
+         "pod group \"g\" needs 3 pods at once, but only 2 fit: for the next one 0/1 nodes are "
+         "available: 1 Too many pods."},
         /* Spread as single pods are, these would not fit. */
         {"{'minMember': 3}", 0, TWO, "[{'cpu': 1}, {'cpu': 1}, {'cpu': 2}]", "b b a"},
         {"{'minMember': 4}", 0, "[{'name': 'a', 'cpu': 3}, {'name': 'b', 'cpu': 6}]",
@@ -150,12 +155,13 @@ static void test_table(void **state)
          "[{'cpu': 1}, {'cpu': 1, 'gpu': 1}]", "b a"},
         {"{'minMember': 2}", 0, "[{'name': 'a', 'cpu': 1, 'gpu': 1}, {'name': 'b', 'cpu': 1}]",
          "[{'cpu': 1, 'gpu': 1}, {'cpu': 1, 'gpu': 1}]",
-         "pod group \"g\" needs 2 pods at once; 1 fits: 0/2 nodes are available: 1 Insufficient "
-         "cpu, 1 node(s) didn't match Pod's node affinity/selector."},
+         "pod group \"g\" needs 2 pods at once, but only 1 fits: for the next one 0/2 nodes are "
+         "available: 1 Insufficient cpu, 1 node(s) didn't match Pod's node affinity/selector (the "
+         "pod wants gpu=yes)."},
         {"{'minMember': 2}", 0, "[{'name': 'a', 'taint': 1}, {'name': 'b', 'cordoned': true}]",
          "[{}, {}]",
-         "pod group \"g\" needs 2 pods at once; 0 fit: 0/2 nodes are available: 1 node(s) had "
-         "untolerated taint {k: v}, 1 node(s) were unschedulable."},
+         "pod group \"g\" needs 2 pods at once, but none fits: 0/2 nodes are available: 1 node(s) "
+         "had untolerated taint {k: v}, 1 node(s) were unschedulable."},
         {"{'minMember': 2}", 0, "[{'name': 'a', 'taint': 1}, {'name': 'b', 'pods': 1}]",
          "[{'tolerates': 1}, {}]", "a b"},
         /* Ports of the machine. */
@@ -163,8 +169,8 @@ static void test_table(void **state)
         {"{'minMember': 2}", 0, "[{'name': 'a', 'port': 80}, {'name': 'b'}]",
          "[{'port': 81}, {'port': 80}]", "a b"},
         {"{'minMember': 3}", 0, TWO, "[{'port': 80}, {'port': 80}, {'port': 80}]",
-         "pod group \"g\" needs 3 pods at once; 2 fit: 0/2 nodes are available: 2 node(s) didn't "
-         "have free ports for the requested pod ports."},
+         "pod group \"g\" needs 3 pods at once, but only 2 fit: for the next one 0/2 nodes are "
+         "available: 2 node(s) didn't have free ports for the requested pod ports."},
         /* More members than must start: those that fit go, as long as they are enough. */
         {"{'minMember': 2}", 0, TWO, "[{'cpu': 2}, {'cpu': 2}, {'cpu': 2}]",
          "a b -: 0/2 nodes are available: 2 Insufficient cpu."},
@@ -173,8 +179,8 @@ static void test_table(void **state)
         /* Of a group that has started, the rest follows; whoever comes beyond goes alone. */
         {"{'minMember': 4}", 2, TWO, "[{'cpu': 2}, {'cpu': 2}]", "a b"},
         {"{'minMember': 4}", 3, TWO, "[{'cpu': 3}]",
-         "pod group \"g\" needs 4 pods at once; 3 fit: 0/2 nodes are available: 2 Insufficient "
-         "cpu."},
+         "pod group \"g\" needs 4 pods at once, but only 3 fit: for the next one 0/2 nodes are "
+         "available: 2 Insufficient cpu."},
         {"{'minMember': 2}", 2, TWO, "[{'cpu': 3}, {'cpu': 1}]",
          "- a: 0/2 nodes are available: 2 Insufficient cpu."},
         {"{'minMember': 2}", 5, TWO, "[{'cpu': 3}]",
@@ -190,8 +196,8 @@ static void test_table(void **state)
          "[{'name': 'a', 'memory': '1Gi'}]", "[{}]",
          "pod group \"g\" needs 2Gi memory at once; 1Gi is free"},
         {"{'minMember': 2, 'minResources': {'cpu': 6}}", 0, TWO, "[{'cpu': 3}, {'cpu': 3}]",
-         "pod group \"g\" needs 2 pods at once; 0 fit: 0/2 nodes are available: 2 Insufficient "
-         "cpu."},
+         "pod group \"g\" needs 2 pods at once, but none fits: 0/2 nodes are available: 2 "
+         "Insufficient cpu." TOO_SMALL "--cpus 3'"},
         {"{'minMember': 2, 'minResources': {'cpu': 9}}", 1, TWO, "[{'cpu': 1}]", "a"},
         {"{'minMember': 1, 'minResources': {'cpu': 9, 'cats': 3}}", 0, "[{'name': 'a'}]",
          "[{'cpu': 1}]", "a"},

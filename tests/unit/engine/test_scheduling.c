@@ -258,6 +258,28 @@ static void test_burst_keeps_apart(void **state)
                         "victims found for incoming pod.");
 }
 
+/* A pod that fits on no node even when it is empty is told which options of `up` would help. */
+static void test_advice(void **state)
+{
+    struct api *api = *state;
+    make_node(api, "node-1", "m");
+    make_pod(api, "large", 4, "");
+    post(api, PODS,
+         "{'metadata': {'name': 'gpu'}, 'spec': {'containers': [{'name': 'm', 'image': 'i', "
+         "'resources': {'limits': {'nvidia.com/gpu': '1'}}}]}}");
+    api_run(api, 1000);
+    assert_string_equal(pod_at(api, "large", "status.conditions.0.message"),
+                        "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are "
+                        "available: 1 Preemption is not helpful for scheduling. The cluster is too "
+                        "small for this even when it is empty: run 'trainyard down', then "
+                        "'trainyard up --cpus 4'");
+    assert_string_equal(pod_at(api, "gpu", "status.conditions.0.message"),
+                        "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. preemption: 0/1 "
+                        "nodes are available: 1 Preemption is not helpful for scheduling. No node "
+                        "has a GPU: run 'trainyard down', then 'trainyard up --fake-gpus 1' "
+                        "(--fake-gpus counts GPUs that are not there, to try jobs out)");
+}
+
 /* Of two nodes that are one machine with two devices. */
 static void test_gpus(void **state)
 {
@@ -315,6 +337,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_overcommitment, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_neighbour_comes, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_burst_keeps_apart, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_advice, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_gpus, setup, api_controlled_teardown),
     };
     for (api_seed = 1; api_seed <= API_SEEDS; api_seed++) {
