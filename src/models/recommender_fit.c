@@ -159,11 +159,22 @@ static bool stop_asked(const struct recommender_run *fit)
     return fit->options->stop && *fit->options->stop;
 }
 
+/* Batches of other workers count as well: each worker shows how far all have come. */
+static void tell_batch(struct recommender_run *fit, uint64_t taken, double loss)
+{
+    uint64_t more = taken > fit->shown ? taken - fit->shown : 1;
+    run_log_step(fit->log, &(struct progress_step){.step = taken,
+                                                   .loss = loss,
+                                                   .pictures = more * (uint64_t)fit->options->batch,
+                                                   .rate = (double)fit->options->rate,
+                                                   .accuracy = (double)NAN});
+    fit->shown = taken;
+}
+
 /* Until no batch is left. */
 static int run_batches(struct recommender_run *fit, struct recommender_fit_result *result,
                        struct err *err)
 {
-    uint64_t before = result->steps;
     for (;;) {
         uint64_t taken;
         if (stop_asked(fit)) {
@@ -180,15 +191,7 @@ static int run_batches(struct recommender_run *fit, struct recommender_fit_resul
             return err_wrap(err, "batch %llu", (unsigned long long)taken);
         result->own++;
         result->steps = taken;
-        struct progress_step shown = {
-            .step = taken,
-            .loss = result->loss,
-            .pictures = (taken > before ? taken - before : 1) * (uint64_t)fit->options->batch,
-            .rate = (double)fit->options->rate,
-            .accuracy = (double)NAN,
-        };
-        run_log_step(fit->log, &shown);
-        before = taken;
+        tell_batch(fit, taken, result->loss);
     }
     result->steps = fit->steps;
     return ps_flush(fit->place->client, err);
@@ -293,6 +296,7 @@ void recommender_run_sentence(const struct recommender_run *fit, char *text, siz
 
 static void tell_start(struct recommender_run *fit, uint64_t first)
 {
+    fit->shown = first;
     run_log_begin(fit->log, first, fit->steps);
     if (fit->place->chief) {
         char text[RECOMMENDER_SENTENCE_MAX];
@@ -324,8 +328,11 @@ static int run_with_servers(struct recommender_run *fit, struct recommender_fit_
         failed = ps_save(client, err);
     if (failed == 0 && !result->stopped && fit->place->chief)
         failed = wait_for_others(fit, result, err);
-    if (failed == 0 && !result->stopped && fit->place->chief)
+    if (failed == 0 && !result->stopped && fit->place->chief) {
+        if (fit->shown < fit->steps && result->own > 0)
+            tell_batch(fit, fit->steps, result->loss);
         failed = recommender_run_conclude(fit, result, err);
+    }
     if (failed == 0 && !result->stopped)
         failed = ps_client_finish(client, err);
     return failed;

@@ -17,6 +17,7 @@ struct recommender_run {
     uint64_t epoch;    /* of `order`; UINT64_MAX: none yet */
     uint64_t in_epoch; /* batches */
     uint64_t steps;    /* batches of all epochs */
+    uint64_t shown;    /* the last batch that was told */
     int64_t *ids;      /* of one batch, and below: */
     float *truth, *rows, *d_rows;
     struct run_log *log;

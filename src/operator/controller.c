@@ -53,8 +53,10 @@ static void on_job(void *context, struct kube_object *old, struct kube_object *n
         progress_reader_forget(controller->progress, key);
         training_metrics_count_deleted(&controller->metrics, job->namespace_);
     }
-    /* Nothing follows of the progress that we wrote ourselves. */
-    if (!old || !new_ || !training_progress_is_all_that_changed(old->json, new_->json))
+    /* Nothing follows of the progress that we wrote ourselves; but what was read before the end may
+     * have been written after the last word. */
+    if (!old || !new_ || training_is_finished(json_get(new_->json, "status")) ||
+        !training_progress_is_all_that_changed(old->json, new_->json))
         workqueue_add(controller->queue, key);
 }
 

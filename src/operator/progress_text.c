@@ -139,6 +139,14 @@ static int find_port(const struct json *pod, const char *name)
     return 0;
 }
 
+/* The pod that speaks for the job, in that phase. */
+static bool is_speaker(const struct json *pod, const char *job_uid, const char *phase)
+{
+    return str_eq(kube_meta_label(pod, TRAINING_ROLE_LABEL), "master") &&
+           kube_meta_is_controlled_by(pod, job_uid) && !kube_meta_is_deleting(pod) &&
+           str_eq(json_get_string(json_get(pod, "status"), "phase", NULL), phase);
+}
+
 const struct json *training_progress_pod(const struct json *const *pods, size_t count,
                                          const char *job_uid, int *ret_port)
 {
@@ -146,9 +154,7 @@ const struct json *training_progress_pod(const struct json *const *pods, size_t 
         const struct json *pod = pods[i];
         int port;
 
-        if (!str_eq(kube_meta_label(pod, TRAINING_ROLE_LABEL), "master") ||
-            !kube_meta_is_controlled_by(pod, job_uid) || kube_meta_is_deleting(pod) ||
-            !str_eq(json_get_string(json_get(pod, "status"), "phase", NULL), "Running"))
+        if (!is_speaker(pod, job_uid, "Running"))
             continue;
         port = find_port(pod, "progress");
         if (!port)
@@ -157,6 +163,24 @@ const struct json *training_progress_pod(const struct json *const *pods, size_t 
             continue;
         *ret_port = port;
         return pod;
+    }
+    return NULL;
+}
+
+const char *training_progress_last(struct arena *arena, const struct json *const *pods,
+                                   size_t count, const char *job_uid)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!is_speaker(pods[i], job_uid, "Succeeded"))
+            continue;
+        JSON_EACH (container, json_at(pods[i], "status", "containerStatuses", NULL)) {
+            const char *message =
+                json_get_string(json_at(container, "state", "terminated", NULL), "message", "");
+            char *text;
+
+            if (training_progress_text(arena, message, strlen(message), &text, NULL) == 0)
+                return text;
+        }
     }
     return NULL;
 }

@@ -1,5 +1,5 @@
-/* How far a job has come, in the words of its chief: from the document at /progress to one short
- * line that is put on the job. */
+/* How far a job has come, in the words of its chief: from the document at /progress, or the one in
+ * its termination message, to one short line that is put on the job. */
 #ifndef TRAINYARD_OPERATOR_PROGRESS_TEXT_H
 #define TRAINYARD_OPERATOR_PROGRESS_TEXT_H
 
@@ -20,6 +20,11 @@ int training_progress_text(struct arena *arena, const char *document, size_t siz
  * "progress", or else "metrics". NULL: there is none. */
 const struct json *training_progress_pod(const struct json *const *pods, size_t count,
                                          const char *job_uid, int *ret_port);
+
+/* The last line of a job whose chief has ended well, out of the termination message of its pod: the
+ * same document as at /progress. NULL: it has not ended, or left none. */
+const char *training_progress_last(struct arena *arena, const struct json *const *pods,
+                                   size_t count, const char *job_uid);
 
 /* Two states of a job differ in nothing that a decision could rest on. */
 bool training_progress_is_all_that_changed(const struct json *old, const struct json *new_);

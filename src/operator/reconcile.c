@@ -6,6 +6,7 @@
 #include "operator/autoscaler.h"
 #include "operator/conditions.h"
 #include "operator/host_network.h"
+#include "operator/progress_text.h"
 #include "operator/reconcile_internal.h"
 #include "operator/restarts.h"
 
@@ -168,10 +169,22 @@ static int validate(const struct training_pass *pass, struct err *err)
     return r;
 }
 
+/* The chief is asked for its progress now and then; the last step is in what it left behind. */
+static void keep_last_progress(struct training_pass *pass)
+{
+    const struct training_observed *observed = pass->observed;
+    const char *text =
+        training_progress_last(pass->arena, observed->pods, observed->pod_count, pass->job.uid);
+
+    if (text)
+        training_plan_remember(pass->plan, pass->job.json, TRAINING_PROGRESS_ANNOTATION, text);
+}
+
 static void decide(struct training_pass *pass)
 {
     struct err why = ERR_INIT;
 
+    keep_last_progress(pass);
     if (training_is_finished(pass->status)) {
         training_pass_finished(pass);
         return;

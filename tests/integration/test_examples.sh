@@ -58,6 +58,8 @@ tutorial_type 'kubectl logs -f'
 auc=$(sed -n 's/.*AUC \([0-9.]*\).*/\1/p' <<<"$TYPED" | tail -1)
 awk -v auc="$auc" 'BEGIN { exit !(auc > 0.8) }' || fail "AUC of the recommender: '$auc'"
 tutorial_type 'kubectl wait'
+progress=$(kubectl get tfjob recommender -o jsonpath='{.metadata.annotations.trainyard\.dev/progress}')
+assert_contains "the last progress" "step 843/843, " "$progress"
 assert_eq "where the servers ran" "node-3 node-3" "$(nodes_of recommender-ps)"
 assert_eq "where the workers ran" "node-1 node-2" "$(nodes_of recommender-worker)"
 tutorial_done

@@ -137,8 +137,11 @@ spec:
               other.sendall(b"gradient")
               other.close()
               print(own.accept()[0].recv(8).decode())
+              with open(os.environ["TRAINYARD_TERMINATION_LOG"], "w") as log:
+                  json.dump({"step": index + 5, "total": 5}, log)
 YAML
     wait_for_tfjob two Succeeded
+    assert_eq "the last progress" "step 5/5" "$(kubectl get tfjob two -o jsonpath='{.metadata.annotations.trainyard\.dev/progress}')"
     assert_contains "what a worker heard of the other" gradient "$(kubectl logs two-worker-0)"
 }
 

@@ -56,6 +56,7 @@ check() {
 
     manifest one 1 | kubectl apply -f -
     wait_for_tfjob one Succeeded
+    for name in three one; do assert_contains "the last progress of $name" "step $STEPS/$STEPS, " "$(progress_of $name)"; done
     losses three >"$SCRATCH/three"
     losses one >"$SCRATCH/one"
     assert_eq "steps told" "$STEPS" "$(wc -l <"$SCRATCH/one")"

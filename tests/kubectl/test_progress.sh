@@ -1,5 +1,6 @@
 #!/bin/bash
-# How far a job has come, on the job: read from its chief while it runs, kept when it has ended.
+# How far a job has come, on the job: read from its chief while it runs, and at the end from what the chief leaves as its termination
+# message, also where the pod is deleted at once.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 # shellcheck source=tests/lib/training_yaml.sh
@@ -32,9 +33,12 @@ server = http.server.ThreadingHTTPServer((sys.argv[1], int(sys.argv[2])), Handle
 threading.Thread(target=server.serve_forever, daemon=True).start()
 while not os.path.exists("/state/go"):
     time.sleep(0.1)
+if sys.argv[3:]:
+    with open("/dev/termination-log", "w") as log:
+        log.write(sys.argv[3])
 PYTHON
 
-# job NAME PORT_NAME ADDRESS PORT HOST_NETWORK
+# job NAME PORT_NAME ADDRESS PORT HOST_NETWORK [LAST_WORD]
 job() {
     cat <<YAML
 apiVersion: kubeflow.org/v1
@@ -52,7 +56,7 @@ spec:
           containers:
           - name: tensorflow
             image: trainyard/tools
-            command: [python3, -u, /code/chief.py, $3, "$4"]
+            command: [python3, -u, /code/chief.py, $3, "$4"${6:+, '$6'}]
             ports: [{name: $2, containerPort: $4}]
             volumeMounts: [{name: state, mountPath: /state}, {name: code, mountPath: /code}]
 YAML
@@ -68,12 +72,15 @@ job open progress 0.0.0.0 8000 false | kubectl apply -f -
 job metrics metrics 127.0.0.1 9090 false | kubectl apply -f -
 job machine progress 127.0.0.1 "$(fresh_ports 1)" true | kubectl apply -f -
 job silent tensorboard 0.0.0.0 6006 false | kubectl apply -f -
-for name in open metrics machine; do
+job complete progress 0.0.0.0 8000 false '{"step": 1000, "total": 1000, "loss": 0.25}' |
+    sed 's/^spec:/&\n  runPolicy: {cleanPodPolicy: All}/' | kubectl apply -f -
+for name in open metrics machine complete; do
     wait_until "the progress of $name" has_progress "$name" "step */1000, epoch 1, loss 0.5, 812/s"
 done
 has_gone_on() { has_progress open "step */1000,*" && ! has_progress open "step 1/1000,*"; }
 wait_until "the next step" has_gone_on
 touch "$SHARED/go"
-for name in open metrics machine silent; do wait_for_tfjob "$name" Succeeded; done
+for name in open metrics machine silent complete; do wait_for_tfjob "$name" Succeeded; done
 assert_contains "the last word" "/1000, epoch 1, loss 0.5, 812/s" "$(progress_of open)"
+assert_eq "the last word of one that left it behind" "step 1000/1000, loss 0.25" "$(progress_of complete)"
 assert_eq "the progress of who names no port" "" "$(progress_of silent)"

@@ -254,6 +254,8 @@ static int train(const struct fit_values *values, const struct ty_tf_config *con
         report(&options, &done);
     if (result == 0 && done.stopped)
         result = fit_exit_stopped();
+    else if (result == 0)
+        fit_watch_finish(&watch);
     classifier_fit_result_release(&done);
     return result;
 }

@@ -136,6 +136,8 @@ static int train(const struct fit_face_values *values, struct err *err)
     if (result == 0 && !done.stopped && reducer->rank == 0)
         report(&options, &done);
     bool stopped = done.stopped;
+    if (result == 0 && !stopped)
+        fit_watch_finish(&watch);
     face_fit_result_release(&done);
     ty_tf_config_free(config);
     return result == 0 && stopped ? fit_exit_stopped() : result;

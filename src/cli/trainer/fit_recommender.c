@@ -154,8 +154,10 @@ static int train(const struct fit_values *values, struct recommender_fit_options
     result = recommender_fit(options, ratings, &place, &done, err);
     if (result < 0)
         return result;
-    if (!done.stopped)
+    if (!done.stopped) {
         report(options, &place, &done);
+        fit_watch_finish(&watch);
+    }
     *ret_stopped = done.stopped;
     return 0;
 }

@@ -1,6 +1,7 @@
 /* What of a run others may see; see fit_watch.h. */
 #include "cli/trainer/fit_watch.h"
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
@@ -8,6 +9,8 @@
 #include "serve/monitor.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 int fit_watch_parse(const char *text, char address[FIT_WATCH_ADDRESS_MAX], int *ret_port,
@@ -94,6 +97,24 @@ void fit_watch_wait(void *state, const char *whom)
 void fit_watch_waited(void *state, const char *task, int64_t ns)
 {
     run_state_waited(state, task, ns);
+}
+
+void fit_watch_finish(struct fit_watch *watch)
+{
+    const char *path = getenv("TRAINYARD_TERMINATION_LOG");
+    _cleanup_fd_ int fd =
+        open(str_is_empty(path) ? "/dev/termination-log" : path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (fd < 0 || !watch->state)
+        return; /* this is no pod */
+    struct run_state_view view;
+    run_state_look(watch->state, moment_monotonic_ns(), &view);
+    const char *text = json_to_string(watch->arena, run_state_document(watch->arena, &view));
+    struct err err = ERR_INIT;
+    if (file_write_all(fd, text, strlen(text), &err) < 0) {
+        _cleanup_free_ char *line =
+            mem_printf("the last progress cannot be left behind: %s", err.message);
+        fit_say_line(NULL, line);
+    }
 }
 
 void fit_watch_close(struct fit_watch *watch)

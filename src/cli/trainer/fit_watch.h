@@ -24,6 +24,9 @@ struct fit_watch {
 int fit_watch_open(const struct fit_watch_values *values, const struct command *command,
                    const void *all, const char *model_dir, struct run_log_options *log,
                    struct fit_watch *ret, struct err *err);
+/* The run has ended well. In a pod, leave the last progress as the container's termination message,
+ * where the operator reads it: it asks only every few seconds. */
+void fit_watch_finish(struct fit_watch *watch);
 void fit_watch_close(struct fit_watch *watch); /* safe on zeroed memory */
 
 /* For comm, whose context is the state: who is missing, and who came late and how much. */

@@ -125,6 +125,8 @@ int planner_plain_environment(struct planner *p, const struct json *container,
     if (result < 0)
         return result;
     append_to_path(p, environment, tools, strlen(tools));
+    _cleanup_free_ char *message = pod_message_path(p->input->pod_dir, ret->name);
+    environment_set(p->arena, environment, "TRAINYARD_TERMINATION_LOG", message);
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
         const struct volume *volume = find_volume(p, json_get_string(mount, "name", ""));
         if (!volume || !str_eq(json_get_string(mount, "mountPath", ""), POD_ACCOUNT_MOUNT))

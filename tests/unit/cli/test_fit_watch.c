@@ -1,4 +1,6 @@
-/* Where a run may be watched: what is understood as a place to listen at. */
+/* Where a run may be watched: what is understood as a place to listen at, and what it leaves
+ * behind.
+ */
 #include "base/mem.h"
 #include "cli/trainer/fit_watch.h"
 
@@ -8,6 +10,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+#include "scratch_directory.h"
 
 static void places_are_understood(void **state)
 {
@@ -42,8 +46,31 @@ static void places_are_understood(void **state)
     }
 }
 
+/* What is left behind for the operator, in a file that must be there. */
+static void the_last_progress_is_left_behind(void **state)
+{
+    _cleanup_free_ char *path = mem_printf("%s/termination-log", directory);
+    struct fit_watch watch = {.state = run_state_new(), .arena = arena_new()};
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, 4096);
+    run_state_begin(watch.state, 0, 9, 0);
+    run_state_step(watch.state, 9, 0.5, 1, 1);
+    setenv("TRAINYARD_TERMINATION_LOG", path, 1);
+    fit_watch_finish(&watch); /* outside of a pod */
+    assert_false(file_exists(path));
+    assert_int_equal(file_write_atomic(path, "words of before", 15, 0600, NULL), 0);
+    fit_watch_finish(&watch);
+    assert_int_equal(file_read(path, &text, NULL), 0);
+    assert_string_equal(text.data, "{\"step\":9,\"total\":9,\"loss\":0.5}");
+    fit_watch_close(&watch);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(places_are_understood)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(places_are_understood),
+        cmocka_unit_test_setup_teardown(the_last_progress_is_left_behind, make_directory,
+                                        remove_directory),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,6 +128,49 @@ static void test_whom_to_ask(void **state)
     fixture_release(&fixture);
 }
 
+static void leave(struct job_fixture *fixture, size_t pod, const char *message)
+{
+    struct json *container =
+        json_first(json_at(fixture->pods[pod], "status", "containerStatuses", NULL));
+
+    json_set_string(fixture->arena, json_at(container, "state", "terminated", NULL), "message",
+                    message);
+}
+
+/* The job as it is written after a pass. */
+static const char *remembered(struct job_fixture *fixture)
+{
+    fixture_reconcile(fixture);
+    return json_get_string(fixture->plan.annotations, TRAINING_PROGRESS_ANNOTATION, NULL);
+}
+
+/* A chief that has ended well leaves the last step behind; it is on the job before the job ends. */
+static void test_last_word(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Chief 1, Worker 1", "{'cleanPodPolicy': 'All'}");
+    fixture_pods(&fixture, "chief-0=Failed(1) worker-0=Succeeded(0)");
+    leave(&fixture, 0, "{\"step\":3,\"total\":9}");
+    leave(&fixture, 1, "{\"step\":4,\"total\":9}");
+    assert_null(remembered(&fixture)); /* the chief has not ended well, and no other is asked */
+    fixture_release(&fixture);
+
+    fixture_init(&fixture, "Chief 1, Worker 1", "{'cleanPodPolicy': 'All'}");
+    fixture_pods(&fixture, "chief-0=Succeeded(0) worker-0=Running");
+    assert_null(remembered(&fixture));
+    leave(&fixture, 0, "it is done");
+    assert_null(remembered(&fixture));
+    leave(&fixture, 0, "{\"step\":9,\"total\":9,\"loss\":0.5}");
+    assert_string_equal(remembered(&fixture), "step 9/9, loss 0.5");
+    fixture_apply(&fixture);
+    assert_null(remembered(&fixture)); /* it is there */
+    /* What was read before the end was written after it. */
+    kube_meta_set_annotation(fixture.arena, fixture.job, TRAINING_PROGRESS_ANNOTATION, "step 7/9");
+    assert_string_equal(remembered(&fixture), "step 9/9, loss 0.5");
+    fixture_release(&fixture);
+}
+
 static void test_worker_0_speaks_where_there_is_no_chief(void **state)
 {
     struct job_fixture fixture;
@@ -202,7 +245,7 @@ static void test_changes(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[ARRAY_SIZE(ROWS) + 4];
+    struct CMUnitTest tests[ARRAY_SIZE(ROWS) + 5];
     size_t count = 0;
 
     for (; count < ARRAY_SIZE(ROWS); count++)
@@ -210,6 +253,7 @@ int main(void)
             .name = ROWS[count].rule, .test_func = test_row, .initial_state = (void *)&ROWS[count]};
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_too_large);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_whom_to_ask);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_last_word);
     tests[count++] =
         (struct CMUnitTest)cmocka_unit_test(test_worker_0_speaks_where_there_is_no_chief);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_changes);
