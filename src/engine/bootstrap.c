@@ -131,24 +131,18 @@ static int make_roles(const struct bootstrap *bootstrap, struct err *err)
     return r;
 }
 
-/* Directories of this machine, under the name of the class that claims get which name none, and
- * under that which Kubeflow's FaceNet pipeline asks for. */
-static int make_storage_classes(const struct bootstrap *bootstrap, struct err *err)
+/* The class of claims that name none. Classes that a tutorial names are left to it: claims of a
+ * class that is not there, or that has another provisioner, get a directory, too. */
+static int make_storage_class(const struct bootstrap *bootstrap, struct err *err)
 {
-    static const char *const names[] = {CLAIM_CLASS, "managed-nfs-storage"};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct registry_resource *classes =
         registry_built_in("storage.k8s.io", "v1", "storageclasses");
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++) {
-        struct json *class_ = kube_object_make(arena, &classes->id, NULL, names[i]);
-        if (i == 0)
-            kube_meta_set_annotation(arena, class_, KUBE_CLASS_DEFAULT_ANNOTATION, "true");
-        json_set_string(arena, class_, "provisioner", CLAIM_PROVISIONER);
-        schema_default(arena, classes->schema, class_);
-        r = ensure(bootstrap, arena, classes, class_, NULL, err);
-    }
-    return r;
+    struct json *class_ = kube_object_make(arena, &classes->id, NULL, CLAIM_CLASS);
+    kube_meta_set_annotation(arena, class_, KUBE_CLASS_DEFAULT_ANNOTATION, "true");
+    json_set_string(arena, class_, "provisioner", CLAIM_PROVISIONER);
+    schema_default(arena, classes->schema, class_);
+    return ensure(bootstrap, arena, classes, class_, NULL, err);
 }
 
 static int make_priority_classes(const struct bootstrap *bootstrap, struct err *err)
@@ -226,7 +220,7 @@ int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err)
             r = bootstrap_namespace_content(bootstrap, namespaces[i], err);
     }
     if (r == 0)
-        r = make_storage_classes(bootstrap, err);
+        r = make_storage_class(bootstrap, err);
     if (r == 0)
         r = make_priority_classes(bootstrap, err);
     return r < 0 ? r : make_roles(bootstrap, err);

@@ -103,9 +103,39 @@ check_refusals() {
 }
 
 check_others() {
-    assert_contains "get storageclasses" "standard (default)    trainyard.dev/directory   Delete          Immediate" "$(kubectl get storageclasses)"
+    assert_contains "get storageclasses" "standard (default)   trainyard.dev/directory   Delete          Immediate" "$(kubectl get storageclasses)"
     assert_contains "get priorityclasses" "system-node-critical      2000001000   false" "$(kubectl get priorityclasses)"
     kubectl get namespaces kubeflow kubeflow-user-example-com
+}
+
+claim_is_bound() { [ "$(kubectl get pvc "$1" -o jsonpath='{.status.phase}')" = Bound ]; }
+
+# The class of a tutorial whose provisioner does not run here, as the tutorial prints it. A claim that names it gets its volume before there
+# is a class, and with it.
+check_tutorial_class() {
+    local verb
+    for verb in none create apply; do
+        [ $verb = none ] || kubectl $verb -f - <<'YAML'
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata:
+  name: managed-nfs-storage
+provisioner: k8s-sigs.io/nfs-subdir-external-provisioner # or choose another name, must match deployment's env PROVISIONER_NAME'
+parameters:
+  archiveOnDelete: "false"
+YAML
+        kubectl create -f - <<YAML
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: claim-$verb}
+spec:
+  storageClassName: managed-nfs-storage
+  accessModes: [ReadWriteMany]
+  resources: {requests: {storage: 30Gi}}
+YAML
+        wait_until "the claim to be bound" claim_is_bound claim-$verb
+        [ $verb = none ] || kubectl delete storageclass managed-nfs-storage
+    done
 }
 
 check_version() {
@@ -120,4 +150,5 @@ check_version() {
 
 cluster_up
 check_others
+check_tutorial_class
 check_version
