@@ -105,6 +105,9 @@ void kind_binding_defaults(struct arena *arena, struct json *binding);
 void kind_binding_validate(struct field_errors *errors, const struct json *binding,
                            const struct json *old);
 
+/* training_job_list.c: TFJobs of v1alpha1 */
+void kind_tfjob_refuse_list(struct field_errors *errors, const struct json *job);
+
 /* training_job.c: TFJob and PyTorchJob */
 void kind_tfjob_convert_v1beta1(struct arena *arena, struct json *job);
 void kind_training_job_create(struct arena *arena, struct json *job);

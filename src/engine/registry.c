@@ -392,9 +392,13 @@ static const struct registry_resource RESOURCES[] = {
             (const struct registry_older[]){
                 {"v1beta1", "kubeflow.org/v1beta1", &TYPE_TFJOB_V1BETA1,
                  kind_tfjob_convert_v1beta1},
+                /* Its lists are refused, with the job as it is written today. */
+                {"v1alpha1", "kubeflow.org/v1alpha1", NULL, kind_tfjob_convert_v1beta1},
                 {0},
             },
-        .hooks = {.create = kind_training_job_create, .validate = kind_tfjob_validate},
+        .hooks = {.refuse = kind_tfjob_refuse_list,
+                  .create = kind_training_job_create,
+                  .validate = kind_tfjob_validate},
     },
     {
         GROUPED("metrics.k8s.io", "v1beta1", "nodes", "NodeMetrics", false),

@@ -77,6 +77,8 @@ struct rest;
  * what a client leaves out stays what it was by default; `create` sets what only the server may say
  * at birth, `assign` what must be unlike that of every other object of the kind. */
 struct registry_hooks {
+    /* Before anything else, of the object as it was written: a form that is no longer read. */
+    void (*refuse)(struct field_errors *errors, const struct json *object);
     void (*defaults)(struct arena *arena, struct json *object);
     void (*create)(struct arena *arena, struct json *object);
     void (*assign)(struct engine *engine, struct field_errors *errors, struct json *object,

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/rest.h"
+#include "kube/object.h"
 #include "kube/status.h"
 
 /* As RFC 7234 quotes it. */
@@ -102,6 +103,12 @@ int rest_decode(struct rest *rest, struct json *object, const struct json *old, 
     const char *mode = rest_query(rest, "fieldValidation");
     struct schema_report *report = ARENA_NEW(rest->arena, struct schema_report);
     const struct json *sent = rest->patched ? json_clone(rest->arena, object) : NULL;
+    if (resource->hooks.refuse)
+        resource->hooks.refuse(&rest->invalid, object);
+    if (rest->invalid.count > 0) {
+        rest->about_name = kube_meta_name(object);
+        return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
+    }
     int r = schema_decode(rest->arena, resource->schema, resource->form, object, report, err);
     /* A patch is refused with what it would have made. */
     if (r < 0 && rest->patched)

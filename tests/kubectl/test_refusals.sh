@@ -39,6 +39,29 @@ pod_refused "spec.hostNetwork must be true or false, not the string \"yes\"" \
 pod_refused "spec.containers[0].env[0].value must be a string, not the number 5; quote it" \
     '{"containers":[{"name":"c","image":"x","env":[{"name":"A","value":5}]}]}'
 
+# A TFJob of v1alpha1: the message has the job as it is written today, which can be applied.
+cat >"$SCRATCH/list.yaml" <<'YAML'
+apiVersion: kubeflow.org/v1alpha1
+kind: TFJob
+metadata: {name: from-2018}
+spec:
+  replicaSpecs:
+  - tfReplicaType: MASTER
+    template:
+      spec:
+        containers: [{name: tensorflow, image: trainyard/tools, command: [sh, -c, "true"]}]
+        restartPolicy: Never
+  - replicas: 2
+    tfReplicaType: WORKER
+    template:
+      spec:
+        containers: [{name: tensorflow, image: trainyard/tools, command: [sleep, "100000"]}]
+YAML
+for verb in create apply; do refused "spec.replicaSpecs: Forbidden: the list with tfReplicaType" $verb -f "$SCRATCH/list.yaml"; done
+{ kubectl create -f "$SCRATCH/list.yaml" 2>&1 || true; } | sed -n '/^apiVersion/,$p' | kubectl apply -f -
+wait_for_tfjob from-2018 Succeeded
+assert_eq "its workers" 2 "$(kubectl get tfjob from-2018 -o jsonpath='{.spec.tfReplicaSpecs.Worker.replicas}')"
+
 head -c 5000000 /dev/zero | tr '\0' x >"$SCRATCH/large"
 refused "longer than 3145728 bytes" create configmap large --from-file="$SCRATCH/large"
 

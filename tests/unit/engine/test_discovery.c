@@ -104,9 +104,10 @@ static void test_aggregated(void **state)
             kubeflow = item;
     }
     const struct json *versions = json_get(kubeflow, "versions");
-    assert_int_equal(json_count(versions), 2);
+    assert_int_equal(json_count(versions), 3);
     assert_string_equal(json_get_string(json_element(versions, 0), "version", ""), "v1");
     assert_string_equal(json_get_string(json_element(versions, 1), "version", ""), "v1beta1");
+    assert_string_equal(json_get_string(json_element(versions, 2), "version", ""), "v1alpha1");
 
     answer = api_call(api, "GET", "/api", NULL, AGGREGATED("v2beta1"), NULL);
     assert_string_equal(answer.content_type, AGGREGATED("v2beta1"));

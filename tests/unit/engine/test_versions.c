@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -90,6 +91,80 @@ static void test_refused(void **state)
                      404);
 }
 
+/* The list of v1alpha1 is refused in every version, also where unknown fields are only warned of,
+ * with the job as it is written today. */
+static void test_list_of_replicas(void **state)
+{
+    static const char *const versions[] = {"v1alpha1", "v1beta1", "v1"};
+    static const char *const modes[] = {"Strict", "Warn", "Ignore"};
+    struct api *api = *state;
+    for (size_t i = 0; i < 9; i++) {
+        const char *version = versions[i / 3];
+        struct answer answer = api_post(
+            api,
+            arena_printf(api->arena,
+                         "/apis/kubeflow.org/%s/namespaces/default/tfjobs?fieldValidation=%s",
+                         version, modes[i % 3]),
+            arena_printf(
+                api->arena,
+                "{\"apiVersion\":\"kubeflow.org/%s\",\"kind\":\"TFJob\",\"metadata\":"
+                "{\"name\":\"j\",\"annotations\":{\"a\":\"b\"}},\"spec\":{\"runPolicy\":"
+                "{\"cleanPodPolicy\":\"All\"},\"replicaSpecs\":[{\"tfReplicaType\":"
+                "\"MASTER\",\"tfPort\":2222,\"template\":{\"spec\":{\"containers\":"
+                "[{\"name\":\"tensorflow\",\"image\":\"i\"}],\"restartPolicy\":\"Never\"}}},"
+                "{\"tfReplicaType\":\"Ps\",\"replicas\":2}]}}",
+                version));
+        assert_int_equal(answer.status, 422);
+        assert_string_equal(
+            answer_at(api, &answer, "message"),
+            "TFJob.kubeflow.org \"j\" is invalid: spec.replicaSpecs: Forbidden: the "
+            "list with tfReplicaType is the form of v1alpha1, which is no longer "
+            "read. Since v1beta1 the roles are a map:\n"
+            "\n"
+            "apiVersion: kubeflow.org/v1\n"
+            "kind: TFJob\n"
+            "metadata:\n"
+            "  name: j\n"
+            "spec:\n"
+            "  runPolicy:\n"
+            "    cleanPodPolicy: All\n"
+            "  tfReplicaSpecs:\n"
+            "    Master:\n"
+            "      restartPolicy: Never\n"
+            "      template:\n"
+            "        spec:\n"
+            "          containers:\n"
+            "          - name: tensorflow\n"
+            "            image: i\n"
+            "    PS:\n"
+            "      replicas: 2\n");
+    }
+}
+
+/* Elements that are none, roles that do not exist, and more than is shown. */
+static void test_odd_lists(void **state)
+{
+    struct api *api = *state;
+    _cleanup_buf_ struct buf body;
+    buf_init(&body, 1 << 20);
+    struct answer answer =
+        api_post(api, NEW,
+                 "{\"metadata\":{\"name\":\"j\"},\"spec\":{\"replicaSpecs\":[7,null,[],{},"
+                 "{\"tfReplicaType\":\"Boss\",\"template\":3}]}}");
+    assert_int_equal(answer.status, 422);
+    assert_non_null(strstr(answer.body, "    Boss:\\n      template: 3"));
+    buf_append_str(&body,
+                   "{\"metadata\":{\"name\":\"j\"},\"spec\":{\"replicaSpecs\":[{\"template\":"
+                   "{\"spec\":{\"containers\":[{\"args\":[");
+    for (int i = 0; i < 50000; i++)
+        buf_printf(&body, "%s\"argument\"", i ? "," : "");
+    buf_append_str(&body, "]}]}}}]}}");
+    answer = api_post(api, NEW, body.data);
+    assert_int_equal(answer.status, 422);
+    assert_non_null(strstr(answer.body, "- argument\\n# … and so on: the rest is not shown"));
+    assert_in_range(strlen(answer.body), 8 * 1024, 32 * 1024);
+}
+
 static void test_discovery(void **state)
 {
     struct api *api = *state;
@@ -105,8 +180,9 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_write_and_read),  API_TEST(test_clean_pod_policy),
-        API_TEST(test_patch_and_watch), API_TEST(test_refused),
+        API_TEST(test_write_and_read),   API_TEST(test_clean_pod_policy),
+        API_TEST(test_patch_and_watch),  API_TEST(test_refused),
+        API_TEST(test_list_of_replicas), API_TEST(test_odd_lists),
         API_TEST(test_discovery),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
