@@ -292,7 +292,10 @@ struct json *json_set(struct arena *arena, struct json *object, const char *name
 {
     require(object, JSON_OBJECT);
     struct json *previous, *old = find_with_previous(object, name, &previous);
-    if (!old) {
+    if (!value) {
+        if (old)
+            unlink_behind(object, previous, old);
+    } else if (!old) {
         value->name = arena_strdup(arena, name);
         json_list_append(object, value);
     } else if (old != value) {

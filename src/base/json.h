@@ -80,7 +80,10 @@ struct json *json_stringf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct json *json_array(struct arena *arena);
 struct json *json_object(struct arena *arena);
-struct json *json_clone(struct arena *arena, const struct json *json); /* deep; name is not taken */
+/* Deep; the name is not taken. NULL of NULL. */
+struct json *json_clone(struct arena *arena, const struct json *json);
+/* The same of what is to be an object: an empty one in place of NULL and of any other type. */
+struct json *json_clone_object(struct arena *arena, const struct json *json);
 /* The same of what is much like `base`: names, texts and the ends of lists that it has too are not
  * copied but shared, so it must outlive the copy, and neither may be changed. NULL: nothing is
  * shared. */
@@ -105,7 +108,8 @@ const char *json_type_name(enum json_type type); /* "an object", "a string", …
  * came from outside asks for its type first: to set a member of what is no object is a defect. */
 void json_append(struct json *array, struct json *value);
 struct json *json_set(struct arena *arena, struct json *object, const char *name,
-                      struct json *value); /* replaces in place, else appends; returns value */
+                      struct json *value); /* replaces in place, else appends; returns value;
+                                              NULL removes */
 void json_set_string(struct arena *arena, struct json *object, const char *name, const char *text);
 void json_set_int(struct arena *arena, struct json *object, const char *name, int64_t value);
 void json_set_bool(struct arena *arena, struct json *object, const char *name, bool value);

@@ -128,5 +128,10 @@ struct json *json_clone_beside(struct arena *arena, const struct json *json,
 
 struct json *json_clone(struct arena *arena, const struct json *json)
 {
-    return json_clone_beside(arena, json, NULL);
+    return json ? json_clone_beside(arena, json, NULL) : NULL;
+}
+
+struct json *json_clone_object(struct arena *arena, const struct json *json)
+{
+    return json && json->type == JSON_OBJECT ? json_clone(arena, json) : json_object(arena);
 }

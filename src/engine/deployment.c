@@ -49,7 +49,7 @@ static void advance(struct deployment_pass *pass)
 {
     const struct json *old = json_get(pass->deployment, "status");
     bool rolling_out = !pass->deleting && !pass->paused && !pass->resized, settled = false;
-    struct json *status = old ? json_clone(pass->arena, old) : json_object(pass->arena);
+    struct json *status = json_clone_object(pass->arena, old);
     deployment_note_paused(pass, status);
     if (pass->newest)
         deployment_note_found(pass, status);

@@ -149,8 +149,8 @@ void deployment_plan_new_set(struct deployment_pass *pass)
 {
     struct arena *arena = pass->arena;
     const struct json *spec = json_get(pass->deployment, "spec");
-    struct json *template_ = json_clone(arena, json_get(spec, "template"));
-    struct json *selector = json_clone(arena, json_get(spec, "selector"));
+    struct json *template_ = json_clone_object(arena, json_get(spec, "template"));
+    struct json *selector = json_clone_object(arena, json_get(spec, "selector"));
     const char *hash = hash_of(pass, template_);
     int keep = NAME_MAX_ - 1 - (int)strlen(hash);
     struct json *set = kube_object_make(

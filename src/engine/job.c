@@ -183,8 +183,7 @@ static void pass_init(struct job_pass *pass, struct arena *arena,
         .now_ms = observed->now_ms,
         .pods = ARENA_ARRAY(arena, struct job_pod, observed->pod_count + 1),
         .count = observed->pod_count,
-        .status =
-            status && status->type == JSON_OBJECT ? json_clone(arena, status) : json_object(arena),
+        .status = json_clone_object(arena, status),
         .plan = plan,
     };
     job_spec_read(observed->job, &pass->spec);

@@ -64,8 +64,7 @@ struct json *pod_group_status(struct arena *arena, const struct json *group,
                               const struct json *const *pods, size_t count, int64_t now_ms)
 {
     const struct json *old = json_get(group, "status");
-    struct json *status =
-        old && old->type == JSON_OBJECT ? json_clone(arena, old) : json_object(arena);
+    struct json *status = json_clone_object(arena, old);
     if (count == 0 && has_ended(old))
         return status;
     struct counts counts = count_pods(pods, count);

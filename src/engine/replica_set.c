@@ -181,8 +181,7 @@ static void make_status(struct arena *arena, const struct replica_observed *obse
         if (replica->ready && left_ms > 0 && (plan->requeue_ms < 0 || left_ms < plan->requeue_ms))
             plan->requeue_ms = left_ms;
     }
-    const struct json *had = json_get(set, "status");
-    struct json *status = had ? json_clone(arena, had) : json_object(arena);
+    struct json *status = json_clone_object(arena, json_get(set, "status"));
     json_set_int(arena, status, "replicas", (int64_t)count);
     set_number(arena, status, "fullyLabeledReplicas", labelled);
     set_number(arena, status, "readyReplicas", ready);

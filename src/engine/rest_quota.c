@@ -58,8 +58,7 @@ static void count_all(struct rest *rest, struct json *quota)
         if (resource->id.namespaced && !resource->transient && quota_is_about(quota, &resource->id))
             count_kind(rest, quota, resource, used);
     }
-    json_set(rest->arena, status, "hard",
-             hard ? json_clone(rest->arena, hard) : json_object(rest->arena));
+    json_set(rest->arena, status, "hard", json_clone_object(rest->arena, hard));
     json_set(rest->arena, status, "used", used);
     json_set(rest->arena, quota, "status", status);
 }

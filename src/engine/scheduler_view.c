@@ -93,9 +93,8 @@ static struct json *gather_namespaces(struct scheduler *scheduler, struct arena 
     struct json *all = json_object(arena);
     struct kube_object *namespace_;
     for (size_t at = 0; (namespace_ = kube_informer_next(informer, NULL, &at));) {
-        const struct json *labels = kube_meta_labels(namespace_->json);
         json_set(arena, all, namespace_->name,
-                 labels ? json_clone(arena, labels) : json_object(arena));
+                 json_clone_object(arena, kube_meta_labels(namespace_->json)));
     }
     return all;
 }

@@ -53,16 +53,13 @@ const char *training_pass_reason(const struct training_pass *pass, const char *e
 static void pass_init(struct training_pass *pass, const struct training_observed *observed,
                       struct arena *arena, struct training_plan *plan)
 {
-    const struct json *status = json_get(observed->job, "status");
-
     *pass = (struct training_pass){
         .observed = observed, .arena = arena, .now_ms = observed->now_ms, .plan = plan};
     training_job_read(observed->kind, observed->job, &pass->job);
     if (observed->shared_address)
         training_job_share_address(&pass->job, observed->shared_address);
     training_host_ports_read(arena, &pass->job);
-    pass->status =
-        status && status->type == JSON_OBJECT ? json_clone(arena, status) : json_object(arena);
+    pass->status = json_clone_object(arena, json_get(observed->job, "status"));
     training_replicas_init(&pass->replicas, arena, &pass->job);
     training_memory_read(&pass->replicas, &pass->job, arena);
     training_replicas_observe(&pass->replicas, &pass->job, observed);

@@ -14,8 +14,6 @@
 static void pass_init(struct workflow_pass *pass, const struct workflow_observed *observed,
                       struct arena *arena, struct workflow_plan *plan)
 {
-    const struct json *status = json_get(observed->workflow, "status");
-
     *pass = (struct workflow_pass){
         .arena = arena,
         .observed = observed,
@@ -26,8 +24,7 @@ static void pass_init(struct workflow_pass *pass, const struct workflow_observed
         .uid = kube_meta_uid(observed->workflow),
         .now_ms = observed->now_ms,
         .plan = plan,
-        .status =
-            status && status->type == JSON_OBJECT ? json_clone(arena, status) : json_object(arena),
+        .status = json_clone_object(arena, json_get(observed->workflow, "status")),
     };
     pass->parallelism = json_get_int(pass->spec, "parallelism", 0);
     workflow_nodes_init(&pass->nodes, arena, pass->name,

@@ -178,6 +178,19 @@ static void test_ensure(void **state)
                         "{\"meta\":{\"a\":1},\"n\":{\"b\":2},\"s\":{\"c\":4},\"l\":[3]}");
 }
 
+/* What is absent stays absent, so that a part of an object can be copied without a look at it. */
+static void test_absent(void **state)
+{
+    struct json *json = json_clone(arena, parse("{\"a\":1,\"b\":2,\"c\":3}"));
+    assert_null(json_clone(arena, NULL));
+    json_set(arena, json, "x", json_clone(arena, json_get(json, "missing")));
+    json_set(arena, json, "b", NULL);
+    assert_string_equal(json_to_string(arena, json), "{\"a\":1,\"c\":3}");
+    assert_string_equal(json_to_string(arena, json_clone_object(arena, NULL)), "{}");
+    assert_string_equal(json_to_string(arena, json_clone_object(arena, json_get(json, "a"))), "{}");
+    assert_string_equal(json_to_string(arena, json_clone_object(arena, json)), "{\"a\":1,\"c\":3}");
+}
+
 static void test_clone(void **state)
 {
     struct arena *other = arena_new();
@@ -235,7 +248,7 @@ int main(void)
         TEST(test_reals),          TEST(test_ask),
         TEST(test_set_and_remove), TEST(test_remove_element),
         TEST(test_ensure),         TEST(test_clone),
-        TEST(test_equal),
+        TEST(test_absent),         TEST(test_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
