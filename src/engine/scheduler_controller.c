@@ -117,11 +117,11 @@ static bool is_any(const struct json *pod)
 /* Look again at the pods that wait, or at those of them for which `counts` holds. */
 static void recheck(struct scheduler *scheduler, bool (*counts)(const struct json *pod))
 {
-    struct kube_informer *pods = hub_informer(scheduler->hub, "pods");
-    struct kube_object *pod;
+    const char *key;
+    void *pod;
     VEC(struct kube_object *) waiting = {0};
-    for (size_t at = 0; (pod = kube_informer_next(pods, NULL, &at));)
-        if (scheduler_wants(pod->json) && counts(pod->json))
+    for (size_t at = 0; map_next(&scheduler->waiting, &at, &key, &pod);)
+        if (counts(((struct kube_object *)pod)->json))
             vec_push(&waiting, pod);
     if (waiting.count > 1)
         qsort(waiting.items, waiting.count, sizeof(*waiting.items), compare_urgency);
@@ -157,6 +157,16 @@ static void renominate(struct scheduler *scheduler, const struct kube_object *po
         scheduler_nominate(scheduler, key, pod->json, node);
 }
 
+/* Keep the newest version of a pod that waits, or forget one that does no longer. */
+static void note_waiting(struct scheduler *scheduler, const char *key, struct kube_object *pod)
+{
+    struct kube_object *before = pod && scheduler_wants(pod->json)
+                                     ? map_put(&scheduler->waiting, key, kube_object_ref(pod))
+                                     : map_remove(&scheduler->waiting, key);
+    if (before)
+        kube_object_unref(before);
+}
+
 static bool is_choosy(const struct kube_object *pod)
 {
     return pod && scheduler_wants(pod->json) && scheduler_minds_pods(pod->json);
@@ -175,6 +185,8 @@ static void pod_changed(struct scheduler *scheduler, struct kube_object *old,
 {
     const char *before = scheduler_occupied_node(old), *after = scheduler_occupied_node(new_);
     const struct kube_object *either = new_ ? new_ : old;
+    _cleanup_free_ char *key = mem_printf("%s/%s", either->namespace_, either->name);
+    note_waiting(scheduler, key, new_);
     if (before)
         count_pod(scheduler, old->json, before, false);
     if (after)
@@ -187,7 +199,6 @@ static void pod_changed(struct scheduler *scheduler, struct kube_object *old,
         recheck(scheduler, is_any); /* there is room again */
     bool another = old && new_ && !str_eq(old->uid, new_->uid);
     if (!new_ || another || !scheduler_wants(new_->json)) {
-        _cleanup_free_ char *key = mem_printf("%s/%s", either->namespace_, either->name);
         scheduler_forget(scheduler, key);
         scheduler_withdraw(scheduler, key);
     } else if (str_is_empty(kube_meta_label(new_->json, SCHEDULER_GANG_LABEL))) {
@@ -239,6 +250,7 @@ static void *start(struct hub *hub)
     scheduler->hub = hub;
     scheduler->queue = workqueue_new(hub_loop(hub), PARALLEL, work, scheduler);
     map_init(&scheduler->used);
+    map_init(&scheduler->waiting);
     map_init(&scheduler->assumed);
     map_init(&scheduler->nominees);
     map_init(&scheduler->gangs);
@@ -248,7 +260,12 @@ static void *start(struct hub *hub)
 static void stop(void *self)
 {
     struct scheduler *scheduler = self;
+    const char *key;
+    void *pod;
     workqueue_free(scheduler->queue);
+    for (size_t at = 0; map_next(&scheduler->waiting, &at, &key, &pod);)
+        kube_object_unref(pod);
+    map_release(&scheduler->waiting);
     scheduler_gang_release(scheduler);
     scheduler_preempt_release(scheduler);
     scheduler_bind_release(scheduler);

@@ -17,7 +17,8 @@ struct scheduler {
     struct map nominees;              /* pod key → struct scheduler_nominee */
     VEC(struct scheduler_rank) ranks; /* of the pods that have a node */
     size_t particular;                /* of them, or about to be: those that mind who comes near */
-    size_t choosy;                    /* that wait, and mind who is where */
+    struct map waiting;               /* pod key → its newest version, of those without a node */
+    size_t choosy;                    /* of those: that mind who is where */
     struct map gangs; /* key of a group that waits → struct scheduler_gang_state */
     bool resumed;     /* groups an earlier scheduler left half bound have their room */
 };
