@@ -8,8 +8,10 @@
 #include "node/network/way_out.h"
 #include "node/node_object.h"
 #include "node/pod/kubeconfig.h"
+#include "node/pod/plan.h"
 #include "node/pod/sweeper.h"
 #include "node/service/api_service.h"
+#include "node/service/service_table.h"
 #include "node/volume/claim_data.h"
 
 #include "base/cleanup.h"
@@ -85,7 +87,7 @@ static void on_claim_change(void *context, struct kube_object *old, struct kube_
 }
 
 /* Without namespaces there is nobody to tell: no addresses of services, no names. */
-void runtime_routes_changed(struct node_runtime *runtime)
+static void routes_changed(struct node_runtime *runtime)
 {
     if (runtime->host.plain)
         return;
@@ -94,13 +96,24 @@ void runtime_routes_changed(struct node_runtime *runtime)
     host_names_changed(runtime->host.host_names);
 }
 
+/* Each table takes a look at every pod, so it is not made again for pods that it does not show. */
+void runtime_pod_moved(struct node_runtime *runtime, const struct json *pod)
+{
+    if (runtime->host.plain)
+        return;
+    if (service_table_concerns(pod))
+        service_proxy_changed(runtime->proxy);
+    if (pod_uses_host_network(pod))
+        host_names_changed(runtime->host.host_names);
+}
+
 static void on_route_change(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct node_runtime *runtime = context;
     if (old && !new_ && node_api_service_is(old))
         node_api_service_make(runtime->client);
     if (!runtime->sync.running)
-        runtime_routes_changed(runtime);
+        routes_changed(runtime);
 }
 
 static void on_service_change(void *context, struct kube_object *old, struct kube_object *new_)
@@ -134,7 +147,7 @@ static void on_sync(struct loop_timer *timer)
         }
     }
     runtime_find_pods(runtime);
-    runtime_routes_changed(runtime);
+    routes_changed(runtime);
 }
 
 static struct host_names *name_services(struct node_runtime *runtime)

@@ -32,7 +32,8 @@ struct node_runtime {
 };
 
 /* ---- runtime.c */
-void runtime_routes_changed(struct node_runtime *runtime);
+/* A version of a pod has come or is superseded: the tables that show something of it follow. */
+void runtime_pod_moved(struct node_runtime *runtime, const struct json *pod);
 
 /* ---- runtime_pods.c */
 /* A kube_informer_change of pods. */

@@ -67,7 +67,10 @@ void runtime_on_pod_change(void *context, struct kube_object *old, struct kube_o
         forget_pod(runtime, old);
     if (new_)
         see_pod(runtime, new_);
-    runtime_routes_changed(runtime);
+    if (old)
+        runtime_pod_moved(runtime, old->json);
+    if (new_)
+        runtime_pod_moved(runtime, new_->json);
 }
 
 static bool has_peers(void *context, const char *name)

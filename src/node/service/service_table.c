@@ -163,6 +163,17 @@ static void add_host_ports(struct arena *arena, const struct json *pod,
     }
 }
 
+bool service_table_concerns(const struct json *pod)
+{
+    JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
+        JSON_EACH (port, json_get(container, "ports")) {
+            if (json_get_int(port, "hostPort", 0) > 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 void service_table_outside(struct arena *arena, const struct service_table_source *source,
                            const char *const *node_names, struct proxy_table *ret)
 {

@@ -24,4 +24,7 @@ void service_table_inside(struct arena *arena, const struct service_table_source
 void service_table_outside(struct arena *arena, const struct service_table_source *source,
                            const char *const *node_names, struct proxy_table *ret);
 
+/* Whether a table may show something of the pod: it has a host port. */
+bool service_table_concerns(const struct json *pod);
+
 #endif
