@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ANSWER_MAX = 256 * 1024 * 1024 };
+enum { ANSWER_MAX = 256 * 1024 * 1024, PIECE_MAX = 256 * 1024 };
 
 static const char JSON_TYPE[] = "application/json";
 
@@ -153,6 +153,55 @@ void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t 
         rest_respond_error(rest, &err);
     else
         rest_respond_json(rest, status, object);
+}
+
+/* A large object on its way to the client. The bytes are the store's: a copy of all of them would
+ * cost the loop milliseconds. */
+struct pieces {
+    struct store_object *object;
+    const char *data;
+    size_t left;
+};
+
+static void pieces_canceled(struct http_exchange *exchange)
+{
+    struct pieces *pieces = exchange->context;
+    store_object_unref(pieces->object);
+}
+
+static void pieces_write(struct http_exchange *exchange)
+{
+    struct pieces *pieces = exchange->context;
+    size_t size = pieces->left < PIECE_MAX ? pieces->left : PIECE_MAX;
+    const char *data = pieces->data;
+    pieces->data += size;
+    pieces->left -= size;
+    http_write(exchange, data, size);
+    if (pieces->left)
+        return;
+    exchange->on_drain = NULL;
+    exchange->on_cancel = NULL;
+    store_object_unref(pieces->object);
+    http_end(exchange); /* the memory of `pieces` goes with it */
+}
+
+void rest_respond_stored(struct rest *rest, int status, const struct store_object *object)
+{
+    struct http_exchange *exchange = rest->exchange;
+    const char *data = store_object_data(object, rest->arena);
+    if (object->size <= PIECE_MAX || rest->table || rest->partial ||
+        rest_converts(rest, data, object->size)) {
+        rest_respond_bytes(rest, status, data, object->size);
+        return;
+    }
+    struct pieces *pieces = ARENA_NEW(rest->arena, struct pieces);
+    /* A reference changes nothing that a reader of the object sees. */
+    *pieces = (struct pieces){store_object_ref((struct store_object *)object), data, object->size};
+    exchange->context = pieces;
+    exchange->on_drain = pieces_write;
+    exchange->on_cancel = pieces_canceled;
+    http_begin(exchange, status, JSON_TYPE, rest->warnings, (int64_t)object->size);
+    pieces_write(exchange);
 }
 
 void rest_respond_json(struct rest *rest, int status, const struct json *json)

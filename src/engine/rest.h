@@ -40,6 +40,7 @@ struct rest {
     struct http_header *warnings;     /* sent with the answer, whatever it is */
     size_t unreadable;                /* objects that the answer leaves out */
     bool is_off_loop; /* a pool thread prepares it: neither store nor engine may be used */
+    bool is_measured; /* that thread has checked the limits of what is stored */
     const struct json *applied; /* what an apply made, its managedFields right; NULL: none was */
 };
 
@@ -125,6 +126,9 @@ char *rest_no_conversion(struct rest *rest, const char *kind, const char *api_ve
 void rest_respond_error(struct rest *rest, const struct err *err);
 /* One object, whole, as the client wants it (JSON, or a Table of one row). */
 void rest_respond_bytes(struct rest *rest, int status, const char *data, size_t size);
+/* The same of an object in the store, a large one in pieces as the client reads them. Must be the
+ * answer to a write, of which a client that has gone is told by on_cancel already. */
+void rest_respond_stored(struct rest *rest, int status, const struct store_object *object);
 void rest_respond_json(struct rest *rest, int status, const struct json *json);
 void rest_warn(struct rest *rest, const char *text); /* a Warning, sent with the answer */
 const char *rest_repeats_text(struct rest *rest);    /* of rest->repeats: all in one */

@@ -47,8 +47,10 @@ static void shape(struct loop_work *work)
         (large->stored ? shape_update(large)
                        : rest_shape_create(rest, large->object, &large->err)) < 0)
         return;
-    if (!rest->dry_run && !large->is_same)
-        (void)rest_encode(rest, large->object, &large->encoded, &large->err);
+    int r = rest->dry_run || large->is_same
+                ? stored_check(large->object, &large->err)
+                : rest_encode(rest, large->object, &large->encoded, &large->err);
+    rest->is_measured = r == 0;
 }
 
 /* ---- On the loop ---- */

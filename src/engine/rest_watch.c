@@ -23,6 +23,9 @@ enum {
     /* What a connection holds unread: one record of TLS waits, the next is being sent. A buffer of
      * that size takes 32 KiB. */
     STREAM_HIGH = 24 * 1024,
+    /* The same of a watch of this process, where an event is larger than that: smaller ones are
+     * taken whole in the next turn. */
+    LOCAL_HIGH = 256 * 1024,
     EVENT_MAX = 64 * 1024 * 1024,
     BOOKMARK_MS = 60 * 1000,
     TIMEOUT_DEFAULT_S = 3600,
@@ -278,16 +281,20 @@ static void pump(struct rest_watcher *watcher)
     struct watch_backlog *backlog = &watcher->backlog;
     const char *data;
     for (;;) {
-        size_t pending = exchange->in_process ? 0 : http_pending(exchange);
-        if (pending >= STREAM_HIGH)
+        size_t pending = http_pending(exchange);
+        if (pending >= STREAM_HIGH && !exchange->in_process)
             return;
         if (!backlog->current)
             begin_initial(watcher);
         size_t size = watch_backlog_peek(backlog, &data);
         if (size == 0)
             break;
-        if (size > STREAM_HIGH - pending && !exchange->in_process)
-            size = STREAM_HIGH - pending;
+        if (!exchange->in_process || backlog->current->size > LOCAL_HIGH) {
+            size_t high = exchange->in_process ? LOCAL_HIGH : STREAM_HIGH;
+            if (pending >= high)
+                return;
+            size = size < high - pending ? size : high - pending;
+        }
         http_write(exchange, data, size);
         watch_backlog_take(backlog, size);
     }

@@ -20,6 +20,7 @@
 enum {
     READ_SIZE = 32 * 1024,
     READ_BUDGET = 256 * 1024,         /* a turn; then the others of the loop are served */
+    SEND_BUDGET = 512 * 1024,         /* the same */
     WIRE_HIGH = 128 * 1024,           /* encrypted ahead of the socket */
     PENDING_MAX = 1024 * 1024 * 1024, /* a writer that ignores pending() ends here */
     LINGER_MS = 2000,
@@ -146,10 +147,14 @@ static void flush(struct socket_stream *self)
     if (!self->tls) {
         send_queued(self, &self->plain);
     } else {
+        size_t before = send_queue_size(&self->plain);
         drain_session(self);
         do {
             send_queued(self, &self->wire);
-        } while (!self->blocked && !self->broken && encrypt(self));
+        } while (!self->blocked && !self->broken &&
+                 before - send_queue_size(&self->plain) < SEND_BUDGET && encrypt(self));
+        if (!self->blocked && send_queue_size(&self->plain))
+            loop_defer(self->loop, &self->task); /* another turn takes the rest */
     }
     if (self->blocked && !self->timer.running)
         loop_timer_start(&self->timer, self->stall_timeout_ms);

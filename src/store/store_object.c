@@ -12,14 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a base only the first 64 KiB are looked at, which can hardly be half of more than this. */
+enum { LIKE_MAX = 4 * DELTA_BASE_MAX };
+
 /* Whether the data takes less than half beside the base; then `delta` is all of it. */
 static bool is_like(const struct store_object *base, const char *data, size_t size,
                     struct buf *delta)
 {
     buf_init(delta, size / 2);
-    if (base)
-        delta_write(base->kept, base->kept_size, data, size, delta);
-    return base && !delta->overflowed;
+    if (!base || size > LIKE_MAX)
+        return false;
+    delta_write(base->kept, base->kept_size, data, size, delta);
+    return !delta->overflowed;
 }
 
 struct store_object *store_object_new(const char *key, const void *data, size_t size,

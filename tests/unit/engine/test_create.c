@@ -339,8 +339,13 @@ static const char *large_map(struct api *api, const char *meta, const char *last
 static void test_large(void **state)
 {
     struct api *api = *state;
+    struct stream *watch = stream_open(api, MAPS "?watch=1", NULL);
     struct answer made = api_post(api, MAPS, large_map(api, "\"name\":\"a\"", "z"));
     assert_int_equal(made.status, 201);
+    api_run(api, 10);
+    assert_int_equal(stream_count(watch), 1);
+    assert_true(json_equal(json_get(stream_event(watch, 0), "object"), made.json));
+    stream_close(watch);
     assert_int_equal(json_count(json_get(made.json, "data")), 20001);
     assert_string_equal(answer_at(api, &made, "data.z"), "z");
     assert_int_equal(strlen(answer_at(api, &made, "metadata.uid")), 36);
