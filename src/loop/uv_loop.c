@@ -41,6 +41,7 @@ struct uv_body {
 /* One item of pool work; the uv_work_t is kept out of loop.h. */
 struct work_slot {
     uv_work_t request;
+    struct loop_task task; /* calls `done` */
     struct uv_body *body;
     struct loop_work *work;
 };
@@ -151,19 +152,27 @@ static void on_work(uv_work_t *request)
     slot->work->work(slot->work);
 }
 
-static void on_work_done(uv_work_t *request, int status)
+static void on_work_told(struct loop_task *task)
 {
-    struct work_slot *slot = CONTAINER_OF(request, struct work_slot, request);
+    struct work_slot *slot = CONTAINER_OF(task, struct work_slot, task);
     struct loop_work *work = slot->work;
     slot->body->work_count--;
     free(slot);
     work->done(work);
 }
 
+/* libuv tells of all work that is done at once. As deferred tasks they have a budget together. */
+static void on_work_done(uv_work_t *request, int status)
+{
+    struct work_slot *slot = CONTAINER_OF(request, struct work_slot, request);
+    loop_defer(&slot->body->loop, &slot->task);
+}
+
 static void work_start(struct loop *loop, struct loop_work *work)
 {
     struct work_slot *slot = mem_zalloc(sizeof(*slot));
     slot->body = body_of(loop);
+    slot->task.callback = on_work_told;
     slot->work = work;
     slot->body->work_count++;
     int status = uv_queue_work(&slot->body->uv, &slot->request, on_work, on_work_done);

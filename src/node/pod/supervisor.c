@@ -1,5 +1,7 @@
 /* The control process's link to a supervisor; see pod/supervisor.h. The life of a process that is
- * not our child is seen through a pidfd, its news through the renames of its state file. */
+ * not our child is seen through a pidfd, its news through the renames of its state file. libuv
+ * tells of many supervisors at once; the link acts on it in a deferred task, of which a turn of the
+ * loop runs as many as it has time for. */
 #include "node/pod/supervisor.h"
 
 #include "node/process/lock.h"
@@ -35,6 +37,8 @@ struct supervisor_link {
     uv_poll_t started, life;
     uv_fs_event_t news;
     bool started_open, life_open, news_open;
+    struct loop_task task;                 /* acts on the following */
+    bool has_started, has_ended, has_news; /* libuv said so */
 };
 
 /* A supervisor on its way. A pool thread makes the process, since whoever does stands still for a
@@ -48,6 +52,8 @@ struct start {
     struct err err;
 };
 
+static void on_task(struct loop_task *task);
+
 struct supervisor_link *supervisor_link_new(struct loop *loop, const char *directory,
                                             const char *step_path,
                                             const struct supervisor_events *events, void *context)
@@ -59,6 +65,7 @@ struct supervisor_link *supervisor_link_new(struct loop *loop, const char *direc
     link->events = events;
     link->context = context;
     link->pidfd = link->starter = -1;
+    link->task.callback = on_task;
     return link;
 }
 
@@ -99,18 +106,21 @@ static void stop_watching(struct supervisor_link *link)
     close_handle(link, (uv_handle_t *)&link->news, &link->news_open);
     close_fd(&link->pidfd);
     link->pid = 0;
+    link->has_ended = link->has_news = false;
 }
 
 static void end_start(struct supervisor_link *link)
 {
     close_handle(link, (uv_handle_t *)&link->started, &link->started_open);
     close_fd(&link->starter);
+    link->has_started = false;
 }
 
 struct supervisor_link *supervisor_link_free(struct supervisor_link *link)
 {
     if (!link)
         return NULL;
+    loop_defer_cancel(link->loop, &link->task);
     stop_watching(link);
     end_start(link);
     if (link->start) {
@@ -136,15 +146,18 @@ bool supervisor_link_is_busy(const struct supervisor_link *link)
 static void on_life(uv_poll_t *handle, int status, int events)
 {
     struct supervisor_link *link = handle->data;
-    stop_watching(link);
-    link->events->gone(link->context, NULL);
+    uv_poll_stop(handle); /* it stays readable */
+    link->has_ended = true;
+    loop_defer(link->loop, &link->task);
 }
 
 static void on_news(uv_fs_event_t *handle, const char *filename, int events, int status)
 {
     struct supervisor_link *link = handle->data;
-    if (str_eq(filename, "state"))
-        link->events->changed(link->context);
+    if (!str_eq(filename, "state"))
+        return;
+    link->has_news = true;
+    loop_defer(link->loop, &link->task);
 }
 
 static void watch(struct supervisor_link *link)
@@ -189,10 +202,9 @@ static void explain(struct supervisor_link *link, struct err *err)
             text.size ? (newline ? newline + 1 : text.data) : "it ended without a word");
 }
 
-/* Whoever starts it has ended: the supervisor stands, or said why not. */
-static void on_started(uv_poll_t *handle, int status, int events)
+/* The process that starts it has ended: the supervisor stands, or said why not. */
+static void finish_start(struct supervisor_link *link)
 {
-    struct supervisor_link *link = handle->data;
     siginfo_t end = {0};
     bool is_up = waitid(P_PIDFD, (id_t)link->starter, &end, WEXITED) == 0 &&
                  end.si_code == CLD_EXITED && end.si_status == 0;
@@ -210,6 +222,30 @@ static void on_started(uv_poll_t *handle, int status, int events)
     }
     watch(link);
     link->events->alive(link->context);
+}
+
+static void on_started(uv_poll_t *handle, int status, int events)
+{
+    struct supervisor_link *link = handle->data;
+    uv_poll_stop(handle); /* it stays readable */
+    link->has_started = true;
+    loop_defer(link->loop, &link->task);
+}
+
+/* One event per call: the owner may free the link. News of one that has ended is read with its
+ * end. */
+static void on_task(struct loop_task *task)
+{
+    struct supervisor_link *link = CONTAINER_OF(task, struct supervisor_link, task);
+    if (link->has_started) {
+        finish_start(link);
+    } else if (link->has_ended) {
+        stop_watching(link);
+        link->events->gone(link->context, NULL);
+    } else if (link->has_news) {
+        link->has_news = false;
+        link->events->changed(link->context);
+    }
 }
 
 static int spawn_step(struct start *start, struct err *err)
