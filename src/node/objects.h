@@ -15,6 +15,15 @@ struct node_objects {
     const struct json *(*next_service)(void *context, const char *namespace_, size_t *position);
 };
 
+/* The same as versions that can be kept. Must be called on the loop. */
+struct kube_object;
+struct node_object_source {
+    struct kube_object *(*get)(void *context, const struct kube_resource *resource,
+                               const char *namespace_, const char *name);
+    struct kube_object *(*next_service)(void *context, const char *namespace_, size_t *position);
+    void *context;
+};
+
 static inline const struct json *node_objects_get(const struct node_objects *objects,
                                                   const struct kube_resource *resource,
                                                   const char *namespace_, const char *name)

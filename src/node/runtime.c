@@ -26,8 +26,8 @@ enum { SYNC_POLL_MS = 10 };
 
 /* ---- Objects ---- */
 
-static const struct json *get_object(void *context, const struct kube_resource *resource,
-                                     const char *namespace_, const char *name)
+static struct kube_object *find_object(void *context, const struct kube_resource *resource,
+                                       const char *namespace_, const char *name)
 {
     struct node_runtime *runtime = context;
     struct kube_informer *informer = NULL;
@@ -39,14 +39,26 @@ static const struct json *get_object(void *context, const struct kube_resource *
         informer = runtime->claims;
     else if (resource == &KUBE_PVS)
         informer = runtime->volumes;
-    struct kube_object *object = informer ? kube_informer_get(informer, namespace_, name) : NULL;
+    return informer ? kube_informer_get(informer, namespace_, name) : NULL;
+}
+
+static struct kube_object *find_next_service(void *context, const char *namespace_,
+                                             size_t *position)
+{
+    struct node_runtime *runtime = context;
+    return kube_informer_next(runtime->services, namespace_, position);
+}
+
+static const struct json *get_object(void *context, const struct kube_resource *resource,
+                                     const char *namespace_, const char *name)
+{
+    struct kube_object *object = find_object(context, resource, namespace_, name);
     return object ? object->json : NULL;
 }
 
 static const struct json *next_service(void *context, const char *namespace_, size_t *position)
 {
-    struct node_runtime *runtime = context;
-    struct kube_object *service = kube_informer_next(runtime->services, namespace_, position);
+    struct kube_object *service = find_next_service(context, namespace_, position);
     return service ? service->json : NULL;
 }
 
@@ -276,6 +288,7 @@ static void fill_host(struct node_runtime *runtime, struct node_space *space,
         .home = getenv("HOME") ? arena_strdup(arena, getenv("HOME")) : NULL,
         .resolv_conf = arena_strndup(arena, resolv.data, resolv.size),
         .objects = {get_object, runtime, next_service},
+        .source = {find_object, find_next_service, runtime},
         .done = runtime_on_runner_done,
         .context = runtime,
     };

@@ -196,6 +196,15 @@ struct cgroup_base *cgroup_base_free(struct cgroup_base *base)
     return NULL;
 }
 
+void cgroup_base_copy(struct arena *arena, const struct cgroup_base *base, struct cgroup_base *ret)
+{
+    *ret = *base;
+    ret->arena = arena;
+    ret->earlier = arena_strdup(arena, base->earlier);
+    for (size_t i = 0; i < base->trees.count; i++)
+        ret->trees.items[i].directory = arena_strdup(arena, base->trees.items[i].directory);
+}
+
 /* ---- Removing -------------------------------------------------------------------------------- */
 
 struct sweep {

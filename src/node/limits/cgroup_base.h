@@ -17,6 +17,8 @@ struct cgroup_base {
 /* Never fails: what the machine does not allow is not in the trees. */
 struct cgroup_base *cgroup_base_open(const char *state_dir, bool privileged);
 struct cgroup_base *cgroup_base_free(struct cgroup_base *base);
+/* A copy for another thread, in the arena's memory: nothing to free. */
+void cgroup_base_copy(struct arena *arena, const struct cgroup_base *base, struct cgroup_base *ret);
 
 /* In version 2 a group has either processes or groups with controllers below it. In one that was
  * delegated to us we may be what is in the way: move what runs this program into a group beside

@@ -208,16 +208,12 @@ static void refresh(struct loop_timer *timer)
     }
 }
 
-int host_names_begin(struct host_names *names, const struct json *pod, const char *directory,
-                     const char *own, struct err *err)
+const char *host_names_text(const struct host_names *names, struct arena *arena,
+                            const struct json *pod)
 {
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct host_names_pods pods = list_pods(names, arena);
-    const char *path = arena_printf(arena, "%s/hosts", directory);
-    const char *text = arena_printf(arena, "%s" MARK "%s", own,
-                                    lines_for(names, arena, kube_meta_namespace(pod), &pods));
 
-    return file_write_atomic(path, text, strlen(text), 0644, err);
+    return arena_printf(arena, MARK "%s", lines_for(names, arena, kube_meta_namespace(pod), &pods));
 }
 
 void host_names_changed(struct host_names *names)

@@ -19,9 +19,10 @@ struct host_names_options {
 struct host_names *host_names_new(const struct host_names_options *options);
 struct host_names *host_names_free(struct host_names *names);
 
-/* Write a new pod's file, <directory>/hosts: what it would have by itself, and the services. */
-int host_names_begin(struct host_names *names, const struct json *pod, const char *directory,
-                     const char *own, struct err *err);
+/* The part of a new pod's file, <directory>/hosts, that names the services; it follows on what the
+ * pod would have by itself. */
+const char *host_names_text(const struct host_names *names, struct arena *arena,
+                            const struct json *pod);
 /* A service or pod has changed: the files follow soon. */
 void host_names_changed(struct host_names *names);
 

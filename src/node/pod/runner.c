@@ -1,11 +1,9 @@
 /* One pod of this machine; see pod/runner.h. */
 #include "node/pod/runner_internal.h"
 
-#include "node/image/table.h"
 #include "node/limits/cgroup_base.h"
 #include "node/limits/usage.h"
 #include "node/network/port_event.h"
-#include "node/node_size.h"
 #include "node/pod/gaps.h"
 #include "node/pod/limits.h"
 #include "node/pod/peers.h"
@@ -13,6 +11,7 @@
 #include "node/pod/spent.h"
 #include "node/pod/status.h"
 #include "node/pod/sweeper.h"
+#include "node/pod/tokens.h"
 #include "node/process/descriptors.h"
 
 #include "base/boot.h"
@@ -103,6 +102,11 @@ static void keep_peers(struct pod_runner *runner, const char *name)
     runner->peers = name ? mem_strdup(name) : NULL;
 }
 
+static bool is_unwanted(const struct pod_runner *runner)
+{
+    return runner->forgotten || kube_meta_is_deleting(runner_pod(runner));
+}
+
 /* ---- What the supervisor wrote ---- */
 
 static void tell_of_container(struct pod_runner *runner, const char *container, bool is_warning,
@@ -187,57 +191,6 @@ static int take_address(struct pod_runner *runner, struct err *err)
                : addresses_take(&runner->host->addresses, runner->node, runner->address, err);
 }
 
-static int plan(struct pod_runner *runner, struct pod_plan_refusal *refusal, struct err *err)
-{
-    const struct pod_host *host = runner->host;
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *images;
-    struct pod_spec spec;
-    *refusal = (struct pod_plan_refusal){.reason = "FailedCreatePodSandBox"};
-    int result;
-    if ((result = take_address(runner, err)) < 0 ||
-        (result = file_make_dirs(runner->directory, 0700, err)) < 0 ||
-        (result = image_table_load(arena, host->state_dir, &images, err)) < 0)
-        return result;
-    const struct pod_plan_input input = {
-        .pod = runner_pod(runner),
-        .state_dir = host->state_dir,
-        .pod_dir = runner->directory,
-        .handout_dir = host->handout_dir,
-        .network = host->network,
-        .nested = host->nested,
-        .plain = host->plain != NULL,
-        .address = runner->address,
-        .host_address = runner->node_address,
-        .capacity = node_size_capacity(arena, &host->size),
-        .api_port = host->api_port,
-        .trainer_path = host->trainer_path,
-        .step_path = host->step_path,
-        .prober = host->prober,
-        .started_ms = runner->started_ms,
-        .home = host->home,
-        .machine_resolv_conf = host->resolv_conf,
-        .images = images,
-        .objects = &host->objects,
-        .tokens = &runner->tokens,
-    };
-    /* Before it is planned: what was made for a plan that fails is to be removed as well. */
-    keep_peers(runner, peers_name(arena, input.pod));
-    result = pod_plan(arena, &input, &spec, refusal, err);
-    if (result == 0)
-        result = pod_limits_plan(input.pod, &spec, err);
-    if (result == 0 && !input.plain && pod_uses_host_network(input.pod))
-        result = host_names_begin(host->host_names, input.pod, runner->directory, spec.hosts, err);
-    char boot[BOOT_ID_MAX];
-    if (result < 0 || (result = boot_id(boot, err)) < 0)
-        return result;
-    spec.boot = boot;
-    runner->deadline_ms = spec.deadline_ms;
-    result = pod_spec_store(runner->directory, &spec, err);
-    runner->has_spec = result == 0;
-    return result;
-}
-
 /* What a manifest asks for and does not get is said on the object. */
 static void announce_limits(struct pod_runner *runner)
 {
@@ -280,10 +233,55 @@ static void forget_refusal(struct pod_runner *runner)
     runner->refusal_reason[0] = runner->refusal_message[0] = runner->refusal_container[0] = '\0';
 }
 
+static void refuse_sandbox(struct pod_runner *runner, const struct err *err)
+{
+    const struct pod_plan_refusal refusal = {.reason = "FailedCreatePodSandBox"};
+    pod_runner_refuse(runner, &refusal, err);
+}
+
+/* It is planned: say what the plan leaves out. */
+static void note_plan(struct pod_runner *runner, const struct pod_prepared *prepared)
+{
+    runner->has_spec = true;
+    runner->deadline_ms = prepared->deadline_ms;
+    announce_limits(runner);
+    tell_gaps(runner);
+    if (runner->host->plain)
+        port_event_check_pod(runner->host->client, runner_pod(runner), runner->address);
+    pod_tokens_release(&runner->tokens);
+    pod_runner_refresh_own(runner, prepared->pod->json); /* what has changed since */
+}
+
+static void on_prepared(void *context, struct pod_prepared *prepared)
+{
+    struct pod_runner *runner = context;
+    runner->preparation = NULL;
+    pod_tokens_release(&runner->tokens);
+    runner->tokens = prepared->tokens;
+    map_init(&prepared->tokens);
+    bool is_failed = prepared->err.code != 0;
+    if (is_failed || is_unwanted(runner)) {
+        runner->host->starting--;
+        state_machine_move(&runner->machine, WAITING);
+        if (is_failed && !is_unwanted(runner))
+            pod_runner_refuse(runner, &prepared->refusal, &prepared->err);
+        pod_runner_work(runner);
+        return;
+    }
+    if (!runner->has_spec)
+        note_plan(runner, prepared);
+    bool was_refused = runner->refusal_reason[0] != '\0';
+    forget_refusal(runner);
+    runner->stopped_with_ms = -1;
+    runner->was_stop_lost = runner->was_deletion_told = false;
+    supervisor_link_start(runner->link);
+    if (was_refused)
+        pod_runner_work(runner); /* its status says so no more */
+}
+
 static void start(struct pod_runner *runner)
 {
     struct err err = ERR_INIT;
-    struct pod_plan_refusal refusal;
     if (supervisor_link_attach(runner->link)) {
         /* One was on its way when the last control process died. */
         forget_refusal(runner);
@@ -291,35 +289,30 @@ static void start(struct pod_runner *runner)
         load_state(runner, true);
         return;
     }
-    if (node_descriptors_check(runner->host->starting, &err) < 0) {
-        refusal = (struct pod_plan_refusal){.reason = "FailedCreatePodSandBox"};
-        pod_runner_refuse(runner, &refusal, &err);
+    if (!runner->has_spec && !pod_runner_has_tokens(runner))
+        return;
+    if (node_descriptors_check(runner->host->starting, &err) < 0 ||
+        (!runner->has_spec && take_address(runner, &err) < 0)) {
+        refuse_sandbox(runner, &err);
         return;
     }
+    /* Before it is planned: what was made for a plan that fails is to be removed as well. */
     if (!runner->has_spec) {
-        if (!pod_runner_has_tokens(runner))
-            return;
-        if (plan(runner, &refusal, &err) < 0) {
-            pod_runner_refuse(runner, &refusal, &err);
-            return;
-        }
-        announce_limits(runner);
-        tell_gaps(runner);
-        if (runner->host->plain)
-            port_event_check_pod(runner->host->client, runner_pod(runner), runner->address);
-        pod_runner_forget_tokens(runner);
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        keep_peers(runner, peers_name(arena, runner_pod(runner)));
     }
-    forget_refusal(runner);
-    runner->stopped_with_ms = -1;
-    runner->was_stop_lost = runner->was_deletion_told = false;
-    if (cgroup_base_place_pod(runner->host->groups, runner->directory, runner->uid, &err) < 0) {
-        refusal = (struct pod_plan_refusal){.reason = "FailedCreatePodSandBox"};
-        pod_runner_refuse(runner, &refusal, &err);
-        return;
-    }
+    const struct pod_preparation_order order = {
+        .pod = runner->object,
+        .directory = runner->directory,
+        .address = runner->address,
+        .node_address = runner->node_address,
+        .started_ms = runner->started_ms,
+        .tokens = &runner->tokens,
+        .is_planned = runner->has_spec,
+    };
     state_machine_move(&runner->machine, STARTING);
     runner->host->starting++;
-    supervisor_link_start(runner->link);
+    runner->preparation = pod_preparation_start(runner->host, &order, on_prepared, runner);
 }
 
 static void on_alive(void *context)
@@ -329,6 +322,8 @@ static void on_alive(void *context)
     state_machine_move(&runner->machine, RUNNING);
     load_state(runner, true);
     pod_runner_tell_deadline(runner);
+    if (!runner->host->plain && pod_uses_host_network(runner_pod(runner)))
+        host_names_changed(runner->host->host_names); /* since its file was made */
     pod_runner_work(runner);
 }
 
@@ -351,10 +346,8 @@ static void on_gone(void *context, const struct err *err)
         end(runner);
     } else {
         state_machine_move(&runner->machine, WAITING);
-        if (err) {
-            const struct pod_plan_refusal refusal = {.reason = "FailedCreatePodSandBox"};
-            pod_runner_refuse(runner, &refusal, err);
-        }
+        if (err)
+            refuse_sandbox(runner, err);
         loop_timer_start(&runner->retry, runner->respawn_ms);
         runner->respawn_ms =
             runner->respawn_ms * 2 < RESPAWN_MAX_MS ? runner->respawn_ms * 2 : RESPAWN_MAX_MS;
@@ -429,8 +422,7 @@ static void wait_for_node(struct pod_runner *runner)
 
 void pod_runner_work(struct pod_runner *runner)
 {
-    const struct json *pod = runner_pod(runner);
-    bool unwanted = runner->forgotten || kube_meta_is_deleting(pod);
+    bool unwanted = is_unwanted(runner);
     if (runner->machine.state == WAITING && unwanted)
         end(runner);
     else if (runner->machine.state == RUNNING && unwanted)
@@ -533,12 +525,13 @@ struct pod_runner *pod_runner_free(struct pod_runner *runner)
     pod_runner_end_measuring(runner);
     if (runner->machine.state == STARTING)
         runner->host->starting--;
+    pod_preparation_abandon(runner->preparation);
     supervisor_link_free(runner->link);
     if (runner->call)
         runner->call->runner = NULL;
     if (runner->token_call)
         runner->token_call->runner = NULL;
-    pod_runner_forget_tokens(runner);
+    pod_tokens_release(&runner->tokens);
     kube_object_unref(runner->object);
     pod_state_release(&runner->state);
     free(runner->uid);

@@ -30,6 +30,7 @@ struct pod_host {
     const char *home;  /* of the machine's user, or NULL */
     const char *resolv_conf;
     struct node_objects objects;
+    struct node_object_source source; /* of the same objects */
     struct addresses addresses;
     struct host_names *host_names;
     struct pod_sweeper *sweeper; /* removes the files of deleted pods */

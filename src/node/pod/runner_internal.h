@@ -4,6 +4,7 @@
 #define TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
 
 #include "node/pod/plan.h"
+#include "node/pod/preparation.h"
 #include "node/pod/runner.h"
 #include "node/pod/supervisor.h"
 
@@ -29,6 +30,7 @@ struct pod_runner {
     int64_t started_ms;
     int64_t deadline_ms; /* as its supervisor was given it with the spec; 0: none */
     struct state_machine machine;
+    struct pod_preparation *preparation; /* under way, before the supervisor is started, or NULL */
     struct supervisor_link *link;
     struct pod_state state;
     bool has_state;
@@ -73,7 +75,6 @@ void pod_runner_on_measure(struct loop_timer *timer);
 /* Ask for the tokens its volumes want; true if they are all there. Otherwise the answer brings us
  * back to pod_runner_work(), or to pod_runner_refuse(). */
 bool pod_runner_has_tokens(struct pod_runner *runner);
-void pod_runner_forget_tokens(struct pod_runner *runner);
 /* It cannot be started as it is, for now. */
 void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal *refusal,
                        const struct err *err);

@@ -250,7 +250,9 @@ static void on_task(struct loop_task *task)
 
 static int spawn_step(struct start *start, struct err *err)
 {
+    _cleanup_free_ char *stop = mem_printf("%s/stop", start->directory);
     _cleanup_free_ char *log = mem_printf("%s/supervisor.log", start->directory);
+    unlink(stop); /* of a life before */
     _cleanup_fd_ int complaints = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (complaints < 0)
         return err_set_errno(err, errno, "cannot open '%s'", log);
@@ -318,8 +320,6 @@ static void on_spawned(struct loop_work *work)
 
 void supervisor_link_start(struct supervisor_link *link)
 {
-    _cleanup_free_ char *stop = mem_printf("%s/stop", link->directory);
-    unlink(stop); /* of a life before */
     struct start *start = mem_zalloc(sizeof(*start));
     *start = (struct start){
         .work = {.work = spawn, .done = on_spawned},

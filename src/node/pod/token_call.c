@@ -46,12 +46,3 @@ bool pod_runner_has_tokens(struct pod_runner *runner)
                 runner->token_call);
     return false;
 }
-
-void pod_runner_forget_tokens(struct pod_runner *runner)
-{
-    const char *audience;
-    void *token;
-    for (size_t i = 0; map_next(&runner->tokens, &i, &audience, &token);)
-        free(token);
-    map_release(&runner->tokens);
-}

@@ -4,6 +4,8 @@
 #include "base/str.h"
 #include "kube/object.h"
 
+#include <stdlib.h>
+
 enum { LIFE_S = 365 * 24 * 60 * 60 };
 
 const char *pod_tokens_missing(const struct json *pod, const struct map *tokens)
@@ -44,4 +46,13 @@ struct json *pod_token_request(struct arena *arena, const struct json *pod, cons
     json_set_string(arena, bound, "name", kube_meta_name(pod));
     json_set_string(arena, bound, "uid", kube_meta_uid(pod));
     return request;
+}
+
+void pod_tokens_release(struct map *tokens)
+{
+    const char *audience;
+    void *token;
+    for (size_t i = 0; map_next(tokens, &i, &audience, &token);)
+        free(token);
+    map_release(tokens);
 }

@@ -16,4 +16,6 @@ const char *pod_tokens_missing(const struct json *pod, const struct map *tokens)
 struct json *pod_token_request(struct arena *arena, const struct json *pod, const char *audience,
                                struct kube_resource *ret_resource);
 
+void pod_tokens_release(struct map *tokens); /* frees the tokens, too */
+
 #endif

@@ -1,0 +1,235 @@
+/* A pod made ready on the pool; see pod/preparation.h. */
+#include "node/pod/preparation.h"
+
+#include "node/image/table.h"
+#include "node/limits/cgroup_base.h"
+#include "node/names/host_names.h"
+#include "node/node_size.h"
+#include "node/pod/limits.h"
+#include "node/pod/tokens.h"
+
+#include "base/boot.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "kube/object.h"
+
+#include <stdlib.h>
+
+/* An object that the plan asks for. */
+struct asked {
+    const struct kube_resource *resource;
+    const char *namespace_, *name;
+    struct kube_object *object; /* NULL: there was none */
+    bool is_new;                /* the loop has not looked for it yet */
+};
+
+struct pod_preparation {
+    struct loop_work work;
+    const struct pod_host *host; /* NULL: abandoned; of the loop alone, as the next two */
+    pod_preparation_done *done;
+    void *context;
+    struct arena *arena; /* of what follows */
+    struct pod_plan_input input;
+    struct cgroup_base groups;
+    struct node_size size;
+    bool is_planned;
+    const char *host_names; /* the services in the hosts file of a pod with hostNetwork, or NULL */
+    VEC(struct asked) asked;
+    VEC(struct kube_object *) services; /* of its namespace */
+    struct pod_prepared prepared;
+};
+
+/* ---- On the pool ---- */
+
+static const struct json *get_asked(void *context, const struct kube_resource *resource,
+                                    const char *namespace_, const char *name)
+{
+    struct pod_preparation *self = context;
+    for (size_t i = 0; i < self->asked.count; i++) {
+        const struct asked *asked = &self->asked.items[i];
+        if (asked->resource == resource && str_eq(asked->namespace_, namespace_) &&
+            str_eq(asked->name, name))
+            return asked->object ? asked->object->json : NULL;
+    }
+    const struct asked asked = {.resource = resource,
+                                .namespace_ = arena_strdup(self->arena, namespace_),
+                                .name = arena_strdup(self->arena, name),
+                                .is_new = true};
+    vec_push(&self->asked, asked);
+    return NULL;
+}
+
+static const struct json *next_held_service(void *context, const char *namespace_, size_t *position)
+{
+    const struct pod_preparation *self = context;
+    return *position < self->services.count ? self->services.items[(*position)++]->json : NULL;
+}
+
+/* Not synced: after another start of the machine the pod is planned again. */
+static int write_hosts(const struct pod_preparation *self, struct arena *arena, const char *own,
+                       struct err *err)
+{
+    const char *path = arena_printf(arena, "%s/hosts", self->input.pod_dir);
+    const char *text = arena_printf(arena, "%s%s", own, self->host_names);
+    return file_replace(path, text, strlen(text), 0644, err);
+}
+
+static int plan(struct pod_preparation *self, struct arena *arena, struct err *err)
+{
+    struct pod_prepared *prepared = &self->prepared;
+    struct pod_plan_input input = self->input;
+    const struct node_objects objects = {get_asked, self, next_held_service};
+    struct json *images;
+    struct pod_spec spec;
+    char boot[BOOT_ID_MAX];
+    int result;
+    input.objects = &objects;
+    input.capacity = node_size_capacity(arena, &self->size);
+    if ((result = file_make_dirs(input.pod_dir, 0700, err)) < 0 ||
+        (result = image_table_load(arena, input.state_dir, &images, err)) < 0)
+        return result;
+    input.images = images;
+    if ((result = pod_plan(arena, &input, &spec, &prepared->refusal, err)) < 0 ||
+        (result = pod_limits_plan(input.pod, &spec, err)) < 0 ||
+        (result = self->host_names ? write_hosts(self, arena, spec.hosts, err) : 0) < 0 ||
+        (result = boot_id(boot, err)) < 0)
+        return result;
+    spec.boot = boot;
+    prepared->deadline_ms = spec.deadline_ms;
+    return pod_spec_store(input.pod_dir, &spec, err);
+}
+
+static void prepare(struct loop_work *work)
+{
+    struct pod_preparation *self = CONTAINER_OF(work, struct pod_preparation, work);
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct err *err = &self->prepared.err;
+    err_clear(err);
+    self->prepared.refusal = (struct pod_plan_refusal){.reason = "FailedCreatePodSandBox"};
+    if (self->is_planned || plan(self, arena, err) == 0)
+        (void)cgroup_base_place_pod(&self->groups, self->input.pod_dir,
+                                    kube_meta_uid(self->input.pod), err);
+}
+
+/* ---- On the loop ---- */
+
+static struct pod_preparation *preparation_free(struct pod_preparation *self)
+{
+    for (size_t i = 0; i < self->asked.count; i++)
+        if (self->asked.items[i].object)
+            kube_object_unref(self->asked.items[i].object);
+    for (size_t i = 0; i < self->services.count; i++)
+        kube_object_unref(self->services.items[i]);
+    vec_release(&self->asked);
+    vec_release(&self->services);
+    pod_tokens_release(&self->prepared.tokens);
+    kube_object_unref(self->prepared.pod);
+    arena_free(self->arena);
+    free(self);
+    return NULL;
+}
+
+/* Look for the objects that were asked for; true if there is one the plan did not have. */
+static bool find_asked(struct pod_preparation *self)
+{
+    const struct node_object_source *source = &self->host->source;
+    bool is_found = false;
+    for (size_t i = 0; i < self->asked.count; i++) {
+        struct asked *asked = &self->asked.items[i];
+        struct kube_object *object = asked->is_new ? source->get(source->context, asked->resource,
+                                                                 asked->namespace_, asked->name)
+                                                   : NULL;
+        asked->is_new = false;
+        if (object)
+            asked->object = kube_object_ref(object);
+        is_found = is_found || object;
+    }
+    return is_found;
+}
+
+static void on_prepared(struct loop_work *work)
+{
+    struct pod_preparation *self = CONTAINER_OF(work, struct pod_preparation, work);
+    if (self->host && find_asked(self)) {
+        loop_work_start(self->host->loop, work); /* once more, with what it asked for */
+        return;
+    }
+    if (self->host)
+        self->done(self->context, &self->prepared);
+    preparation_free(self);
+}
+
+static const char *keep(struct arena *arena, const char *text)
+{
+    return text ? arena_strdup(arena, text) : NULL;
+}
+
+static struct pod_plan_input copy_input(const struct pod_host *host,
+                                        const struct pod_preparation_order *order,
+                                        struct arena *arena)
+{
+    return (struct pod_plan_input){
+        .pod = order->pod->json,
+        .state_dir = keep(arena, host->state_dir),
+        .pod_dir = keep(arena, order->directory),
+        .handout_dir = keep(arena, host->handout_dir),
+        .network = keep(arena, host->network),
+        .nested = host->nested,
+        .plain = host->plain != NULL,
+        .address = keep(arena, order->address),
+        .host_address = keep(arena, order->node_address),
+        .api_port = host->api_port,
+        .trainer_path = keep(arena, host->trainer_path),
+        .step_path = keep(arena, host->step_path),
+        .prober = keep(arena, host->prober),
+        .started_ms = order->started_ms,
+        .home = keep(arena, host->home),
+        .machine_resolv_conf = keep(arena, host->resolv_conf),
+    };
+}
+
+/* What nearly every plan asks for; of the rest it says what it misses. */
+static void hold_common(struct pod_preparation *self)
+{
+    const struct node_object_source *source = &self->host->source;
+    const char *namespace_ = kube_meta_namespace(self->input.pod);
+    struct kube_object *service;
+    for (size_t at = 0; (service = source->next_service(source->context, namespace_, &at));)
+        vec_push(&self->services, kube_object_ref(service));
+    (void)get_asked(self, &KUBE_CONFIGMAPS, namespace_, "kube-root-ca.crt");
+    (void)find_asked(self);
+}
+
+struct pod_preparation *pod_preparation_start(const struct pod_host *host,
+                                              const struct pod_preparation_order *order,
+                                              pod_preparation_done *done, void *context)
+{
+    struct pod_preparation *self = mem_zalloc(sizeof(*self));
+    self->work = (struct loop_work){.work = prepare, .done = on_prepared};
+    self->host = host;
+    self->done = done;
+    self->context = context;
+    self->arena = arena_new();
+    self->input = copy_input(host, order, self->arena);
+    self->input.tokens = &self->prepared.tokens;
+    self->prepared.pod = kube_object_ref(order->pod);
+    self->prepared.tokens = *order->tokens;
+    map_init(order->tokens);
+    self->is_planned = order->is_planned;
+    cgroup_base_copy(self->arena, host->groups, &self->groups);
+    self->size = host->size;
+    if (!order->is_planned)
+        hold_common(self);
+    if (!order->is_planned && !host->plain && pod_uses_host_network(self->input.pod))
+        self->host_names = host_names_text(host->host_names, self->arena, self->input.pod);
+    loop_work_start(host->loop, &self->work);
+    return self;
+}
+
+void pod_preparation_abandon(struct pod_preparation *preparation)
+{
+    if (preparation)
+        preparation->host = NULL;
+}

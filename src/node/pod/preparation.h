@@ -1,0 +1,39 @@
+/* Makes a pod ready to be started: plans it, writes its directory, volumes and spec, and says where
+ * its control groups are made. That takes tens of system calls that may wait for the disk, so a
+ * thread of the pool does it. The thread has copies of everything it reads, and of objects of the
+ * API the versions that were there when it began: they never change, and the loop counts their
+ * references. */
+#ifndef TRAINYARD_NODE_POD_PREPARATION_H
+#define TRAINYARD_NODE_POD_PREPARATION_H
+
+#include "node/pod/plan.h"
+#include "node/pod/runner.h"
+
+struct pod_preparation;
+
+struct pod_preparation_order {
+    struct kube_object *pod;
+    const char *directory; /* the pod's */
+    const char *address, *node_address;
+    int64_t started_ms; /* wall time when the node took the pod */
+    struct map *tokens; /* of the service account, by audience; taken over */
+    bool is_planned;    /* its spec is written: only its control groups are placed */
+};
+
+struct pod_prepared {
+    struct kube_object *pod; /* the version that was planned */
+    struct err err;          /* why not, or code 0 */
+    struct pod_plan_refusal refusal;
+    int64_t deadline_ms; /* as in its spec, if that is new */
+    struct map tokens;   /* taken back */
+};
+/* Called on the loop. The result is gone afterwards. */
+typedef void pod_preparation_done(void *context, struct pod_prepared *prepared);
+
+struct pod_preparation *pod_preparation_start(const struct pod_host *host,
+                                              const struct pod_preparation_order *order,
+                                              pod_preparation_done *done, void *context);
+/* It goes on unseen: `done` is not called, and `host` not used any more. NULL-safe. */
+void pod_preparation_abandon(struct pod_preparation *preparation);
+
+#endif

@@ -1,0 +1,145 @@
+/* A pod is made ready by the pool: from copies, with the objects that its plan asks for, and to the
+ * end even if nobody waits for it. */
+#include "node_test.h"
+
+#include "kube/informer.h"
+#include "loop/sim/sim_loop.h"
+#include "node/limits/cgroup_base.h"
+#include "node/pod/preparation.h"
+#include "scratch_directory.h"
+
+static struct kube_object *config; /* the one that there is, or NULL */
+static int looks;                  /* for config maps */
+
+static struct kube_object *find_object(void *context, const struct kube_resource *resource,
+                                       const char *namespace_, const char *name)
+{
+    if (resource != &KUBE_CONFIGMAPS)
+        return NULL;
+    looks++;
+    return config && str_eq(config->name, name) ? config : NULL;
+}
+
+static struct kube_object *next_service(void *context, const char *namespace_, size_t *position)
+{
+    return NULL;
+}
+
+struct outcome {
+    bool is_done;
+    struct err err;
+    const char *reason;
+};
+
+static void on_done(void *context, struct pod_prepared *prepared)
+{
+    struct outcome *outcome = context;
+    outcome->is_done = true;
+    outcome->err = prepared->err;
+    outcome->reason = prepared->refusal.reason;
+}
+
+static struct kube_object *object_of(const char *text)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    return kube_object_new(read_json(arena, text));
+}
+
+static struct kube_object *make_pod(void)
+{
+    return object_of("{'metadata':{'name':'p','namespace':'default','uid':'u1'},'spec':{"
+                     "'volumes':[{'name':'v','configMap':{'name':'c'}}],"
+                     "'containers':[{'name':'main','image':'i','command':['true'],"
+                     "'volumeMounts':[{'name':'v','mountPath':'/v'}]}]}}");
+}
+
+/* The host's memory goes as soon as the preparation has begun. */
+static struct pod_preparation *start(struct loop *loop, struct outcome *outcome)
+{
+    static struct cgroup_base groups = {.earlier = ""};
+    static struct pod_host host;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct map tokens = {0};
+    struct kube_object *pod = make_pod();
+    host = (struct pod_host){
+        .loop = loop,
+        .groups = &groups,
+        .state_dir = directory,
+        .handout_dir = directory,
+        .network = "/run/holder",
+        .step_path = "/opt/step",
+        .resolv_conf = "",
+        .source = {find_object, next_service, NULL},
+    };
+    const struct pod_preparation_order order = {
+        .pod = pod,
+        .directory = arena_printf(arena, "%s/pods/u1", directory),
+        .address = "10.244.1.2",
+        .node_address = "127.0.0.1",
+        .tokens = &tokens,
+    };
+    *outcome = (struct outcome){0};
+    struct pod_preparation *preparation = pod_preparation_start(&host, &order, on_done, outcome);
+    kube_object_unref(pod);
+    return preparation;
+}
+
+static bool is_there(const char *name)
+{
+    _cleanup_free_ char *path = mem_printf("%s/pods/u1/%s", directory, name);
+    return file_exists(path);
+}
+
+static void its_plan_gets_the_objects_it_asks_for(void **state)
+{
+    struct loop *loop = sim_loop_new(1, 0);
+    struct outcome outcome;
+    config = object_of("{'metadata':{'name':'c','namespace':'default'},'data':{'a':'x'}}");
+    start(loop, &outcome);
+    assert_false(is_there("spec")); /* nothing is written on the loop */
+    sim_loop_run_for(loop, 1000);
+    assert_true(outcome.is_done);
+    assert_string_equal(outcome.err.message, "");
+    assert_true(is_there("spec"));
+    assert_true(is_there("cgroups"));
+    assert_true(is_there("volumes/v/a"));
+    kube_object_unref(config);
+    config = NULL;
+    loop_free(loop);
+}
+
+static void what_is_missing_is_told(void **state)
+{
+    struct loop *loop = sim_loop_new(1, 0);
+    struct outcome outcome;
+    looks = 0;
+    start(loop, &outcome);
+    sim_loop_run_for(loop, 1000);
+    assert_true(outcome.is_done);
+    assert_int_equal(outcome.err.code, ERR_NOT_FOUND);
+    assert_string_equal(outcome.reason, "FailedMount");
+    assert_non_null(strstr(outcome.err.message, "configmap \"c\" not found"));
+    assert_int_equal(looks, 2); /* for what every pod may need, and for this one */
+    loop_free(loop);
+}
+
+static void an_abandoned_one_is_not_told(void **state)
+{
+    struct loop *loop = sim_loop_new(1, 0);
+    struct outcome outcome;
+    pod_preparation_abandon(start(loop, &outcome));
+    pod_preparation_abandon(NULL);
+    sim_loop_run_for(loop, 1000);
+    assert_false(outcome.is_done);
+    loop_free(loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_plan_gets_the_objects_it_asks_for),
+        cmocka_unit_test(what_is_missing_is_told),
+        cmocka_unit_test(an_abandoned_one_is_not_told),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
