@@ -1,20 +1,12 @@
-/* WATCH: the changes of a resource as a stream of JSON lines. A plain watcher gets the stored bytes
- * as they are; one with a selector gets what enters and leaves its set as ADDED and DELETED; one
- * that wants Tables gets one row per event.
+/* WATCH: the changes of a resource as a stream of JSON lines, which rest_watch_event.c makes.
  *
  * What a client has not read waits as shared events (watch_events.h), and the present state that a
  * watch begins with as references to stored objects; a connection itself holds little. A watcher
  * that falls too far behind is ended with 410 Gone, and lists again. */
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/rest.h"
-#include "engine/version_trees.h"
-#include "engine/watch_events.h"
-#include "engine/watchers.h"
-#include "kube/object.h"
+#include "engine/rest_watch_internal.h"
 #include "kube/status.h"
-#include "kube/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,31 +18,10 @@ enum {
     /* The same of a watch of this process, where an event is larger than that: smaller ones are
      * taken whole in the next turn. */
     LOCAL_HIGH = 256 * 1024,
-    EVENT_MAX = 64 * 1024 * 1024,
     BOOKMARK_MS = 60 * 1000,
     TIMEOUT_DEFAULT_S = 3600,
     TIMEOUT_MAX_S = 24 * 3600,
     NOBODYS_REVISION = 1, /* written before the server listened: no list was ever of it */
-};
-
-struct rest_watcher {
-    struct rest *rest;
-    struct rest_filter filter;
-    struct store_watch *watch;
-    struct loop_timer timeout, bookmark;
-    struct watcher_link link;
-    struct arena *scratch;         /* of one event */
-    const char *look;              /* of its events, see watch_events.h */
-    struct store_object **initial; /* the present state, as far as it is still to be sent */
-    size_t initial_at, initial_count;
-    bool initial_end;         /* its end is to be marked */
-    int64_t initial_revision; /* of that state */
-    struct watch_backlog backlog;
-    int64_t seen; /* the revision up to which everything was put into the backlog */
-    bool table, columns_sent, bookmarks;
-    bool ending;   /* once the backlog is sent */
-    bool encoding; /* it is on the stack, and may be ended but not be freed */
-    enum kube_include include;
 };
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -95,162 +66,7 @@ static void end_link(struct watcher_link *link)
     finish(CONTAINER_OF(link, struct rest_watcher, link));
 }
 
-/* ---- Events ---------------------------------------------------------------------------------- */
-
-static void append_stored(struct rest_watcher *watcher, const char *type,
-                          const struct store_object *stored, struct buf *out)
-{
-    buf_printf(out, "{\"type\":\"%s\",\"object\":", type);
-    rest_append_stored(watcher->rest, watcher->scratch, stored, out);
-    buf_append_str(out, "}\n");
-}
-
-static void append_json(struct rest_watcher *watcher, const char *type, struct json *object,
-                        struct buf *out)
-{
-    rest_convert_out(watcher->rest, watcher->scratch, object);
-    buf_printf(out, "{\"type\":\"%s\",\"object\":", type);
-    json_write(object, out);
-    buf_append_str(out, "}\n");
-}
-
-/* A small event that is this watcher's alone. */
-static struct watch_event *event_of_json(struct rest_watcher *watcher, const char *type,
-                                         struct json *object)
-{
-    _cleanup_buf_ struct buf out;
-    buf_init(&out, EVENT_MAX);
-    append_json(watcher, type, object, &out);
-    return watch_events_add(engine_watch_events(watcher->rest->engine), NULL, out.data, out.size);
-}
-
-static struct json *as_table(struct rest_watcher *watcher, const struct json *object)
-{
-    struct arena *arena = watcher->scratch;
-    const struct kube_columns *columns = rest_columns(watcher->rest);
-    struct json *meta = json_object(arena);
-    json_set_string(arena, meta, "resourceVersion", kube_meta_resource_version(object));
-    struct json *table = kube_table_new(arena, columns, meta, !watcher->columns_sent);
-    kube_table_add(arena, table, columns, object, watcher->include,
-                   loop_wall_ms(engine_loop(watcher->rest->engine)));
-    watcher->columns_sent = true;
-    return table;
-}
-
-static const struct json *tree_of(struct rest_watcher *watcher, struct store_object *stored)
-{
-    return version_trees_get(engine_version_trees(watcher->rest->engine), stored);
-}
-
-/* An object in the form of a watcher that does not want it whole. */
-static struct json *as_formed(struct rest_watcher *watcher, const struct json *object)
-{
-    return watcher->table ? as_table(watcher, object)
-                          : rest_as_partial(watcher->rest, watcher->scratch, object);
-}
-
-static bool wants_whole(const struct rest_watcher *watcher)
-{
-    return !watcher->table && !watcher->rest->partial;
-}
-
-/* One object of the store in the watcher's form. */
-static void append_formed(struct rest_watcher *watcher, const char *type,
-                          struct store_object *stored, struct buf *out)
-{
-    const struct json *json;
-    if (wants_whole(watcher))
-        append_stored(watcher, type, stored, out);
-    else if ((json = tree_of(watcher, stored)))
-        append_json(watcher, type, as_formed(watcher, json), out);
-}
-
-/* What left the set is shown as it was when it was in it, with the version that took it out. */
-static void append_leaver(struct rest_watcher *watcher, struct store_object *previous,
-                          int64_t revision, struct buf *out)
-{
-    struct arena *arena = watcher->scratch;
-    struct json *left = json_clone(arena, tree_of(watcher, previous));
-    json_set(arena, json_ensure_object(arena, left, "metadata"), "resourceVersion",
-             json_stringf(arena, "%" PRId64, revision));
-    append_json(watcher, "DELETED", wants_whole(watcher) ? left : as_formed(watcher, left), out);
-}
-
-/* The event of an object, or of one that left the set with a later revision; as other watchers have
- * it, or encoded for all of them. NULL: the object cannot be read. Watches may be ended meanwhile,
- * this one too. */
-static struct watch_event *event_of(struct rest_watcher *watcher, const char *type,
-                                    struct store_object *stored, int64_t revision)
-{
-    struct watch_events *events = engine_watch_events(watcher->rest->engine);
-    int64_t now_ms = loop_wall_ms(engine_loop(watcher->rest->engine));
-    const struct watch_form form = {.revision = revision,
-                                    .type = type,
-                                    .columns = watcher->table && !watcher->columns_sent,
-                                    .second = watcher->table ? now_ms / 1000 : 0,
-                                    .look = watcher->look};
-    struct watch_event *event = watch_events_find(events, &form);
-    if (event) {
-        watcher->columns_sent = true;
-        return event;
-    }
-    _cleanup_buf_ struct buf out;
-    buf_init(&out, EVENT_MAX);
-    arena_reset(watcher->scratch);
-    if (revision == stored->revision)
-        append_formed(watcher, type, stored, &out);
-    else
-        append_leaver(watcher, stored, revision, &out);
-    if (!out.size)
-        return NULL;
-    watcher->encoding = true;
-    event = watch_events_add(events, &form, out.data, out.size);
-    watcher->encoding = false;
-    return event;
-}
-
-/* What cannot be read is in no watch. */
-static bool matches(struct rest_watcher *watcher, struct store_object *stored)
-{
-    if (!stored || watcher->filter.all)
-        return stored && stored_is_readable(stored);
-    const struct json *json = tree_of(watcher, stored);
-    return json && rest_filter_matches(&watcher->filter, json);
-}
-
-/* What a change is to a watcher with a selector. */
-static struct watch_event *filtered_event(struct rest_watcher *watcher,
-                                          const struct store_event *event)
-{
-    struct store_object *object = event->object;
-    bool was = matches(watcher, event->previous);
-    if (event->type == STORE_DELETED)
-        return was ? event_of(watcher, "DELETED", object, object->revision) : NULL;
-    if (matches(watcher, object))
-        return event_of(watcher, was ? "MODIFIED" : "ADDED", object, object->revision);
-    return was ? event_of(watcher, "DELETED", event->previous, object->revision) : NULL;
-}
-
-static struct watch_event *bookmark(struct rest_watcher *watcher, int64_t revision,
-                                    bool initial_end)
-{
-    struct arena *arena = watcher->scratch;
-    arena_reset(arena);
-    struct json *object = json_object(arena);
-    kube_object_set_kind(arena, object, &watcher->rest->route.resource->id);
-    struct json *meta = json_ensure_object(arena, object, "metadata");
-    json_set(arena, meta, "resourceVersion", json_stringf(arena, "%" PRId64, revision));
-    json_set(arena, meta, "creationTimestamp", json_null(arena));
-    if (initial_end)
-        kube_meta_set_annotation(arena, object, "k8s.io/initial-events-end", "true");
-    if (watcher->table) {
-        const struct kube_columns *columns = rest_columns(watcher->rest);
-        object = kube_table_new(arena, columns, meta, false);
-    } else if (watcher->rest->partial) {
-        object = as_formed(watcher, object);
-    }
-    return event_of_json(watcher, "BOOKMARK", object);
-}
+/* ---- Sending --------------------------------------------------------------------------------- */
 
 /* The next object of the present state, or the mark of its end, becomes the current event. */
 static void begin_initial(struct rest_watcher *watcher)
@@ -258,21 +74,19 @@ static void begin_initial(struct rest_watcher *watcher)
     struct watch_event *event = NULL;
     while (!event && watcher->initial_at < watcher->initial_count) {
         struct store_object *stored = watcher->initial[watcher->initial_at++];
-        if (matches(watcher, stored))
-            event = event_of(watcher, "ADDED", stored, stored->revision);
+        if (rest_watch_matches(watcher, stored))
+            event = rest_watch_event_of(watcher, "ADDED", stored, stored->revision);
         store_object_unref(stored);
     }
     if (!event && watcher->initial_end) {
         watcher->initial_end = false;
-        event = bookmark(watcher, watcher->initial_revision, true);
+        event = rest_watch_make_bookmark(watcher, watcher->initial_revision, true);
     }
     if (event && watcher->ending)
         watch_event_unref(event);
     else if (event)
         watch_backlog_begin(&watcher->backlog, event);
 }
-
-/* ---- Sending --------------------------------------------------------------------------------- */
 
 /* Give the connection what it takes. The watcher may be gone afterwards. */
 static void pump(struct rest_watcher *watcher)
@@ -319,8 +133,8 @@ static void expire(struct rest_watcher *watcher)
             "again)",
             watcher->seen);
     arena_reset(watcher->scratch);
-    struct watch_event *event =
-        event_of_json(watcher, "ERROR", kube_status_from_err(watcher->scratch, &err, NULL));
+    struct watch_event *event = rest_watch_event_of_json(
+        watcher, "ERROR", kube_status_from_err(watcher->scratch, &err, NULL));
     if (!watch_backlog_push(&watcher->backlog, event))
         watch_event_unref(event);
 }
@@ -367,9 +181,9 @@ static void on_event(void *context, const struct store_event *event)
     int64_t revision = event->object->revision;
     struct watch_event *encoded = NULL;
     if (!watcher->filter.all)
-        encoded = filtered_event(watcher, event);
+        encoded = rest_watch_filtered_event(watcher, event);
     else if (stored_is_readable(event->object))
-        encoded = event_of(watcher, types[event->type], event->object, revision);
+        encoded = rest_watch_event_of(watcher, types[event->type], event->object, revision);
     watcher->seen = revision;
     send_event(watcher, encoded);
 }
@@ -380,7 +194,7 @@ static void on_bookmark(struct loop_timer *timer)
     /* A change is delivered in the turn in which it is committed, so all of them have been. */
     watcher->seen = store_revision(engine_store(watcher->rest->engine));
     loop_timer_start(timer, BOOKMARK_MS);
-    send_event(watcher, bookmark(watcher, watcher->seen, false));
+    send_event(watcher, rest_watch_make_bookmark(watcher, watcher->seen, false));
 }
 
 /* ---- Start ----------------------------------------------------------------------------------- */
@@ -423,7 +237,7 @@ static void answer_refused(struct rest_watcher *watcher, const struct err *err)
     struct json *status = err->code == ERR_TIMEOUT
                               ? rest_too_new_status(watcher->scratch, err)
                               : kube_status_from_err(watcher->scratch, err, NULL);
-    watch_backlog_begin(&watcher->backlog, event_of_json(watcher, "ERROR", status));
+    watch_backlog_begin(&watcher->backlog, rest_watch_event_of_json(watcher, "ERROR", status));
     watcher->ending = true;
     pump(watcher);
 }
