@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/fib_rules.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
@@ -122,27 +123,41 @@ static int finish(int fd, const struct netlink_message *message, int is_so, stru
     return err_set_errno(err, -result, "cannot %s '%s'", what, name);
 }
 
+struct answer {
+    union {
+        struct nlmsghdr header;
+        unsigned char data[16384];
+    };
+};
+
+/* Send a question and receive the first message of the answer. False: errno says why. */
+static bool ask_kernel(int fd, struct netlink_message *question, struct answer *ret)
+{
+    struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+    question->header.nlmsg_flags = NLM_F_REQUEST;
+    ssize_t got = sendto(fd, question->data, question->header.nlmsg_len, 0,
+                         (struct sockaddr *)&kernel, sizeof(kernel));
+    if (got >= 0)
+        got = recv(fd, ret, sizeof(*ret), 0);
+    if (got >= 0 && !NLMSG_OK(&ret->header, (size_t)got)) {
+        errno = EPROTO;
+        return false;
+    }
+    return got >= 0;
+}
+
 /* The kernel's number of a link in the socket's own namespace, which need not be the caller's: so
  * it is asked over the socket, not by if_nametoindex(). */
 static int link_index(int fd, const char *name, int *ret, struct err *err)
 {
     struct netlink_message message;
     struct ifinfomsg info = {.ifi_family = AF_UNSPEC};
+    struct answer answer;
     netlink_begin(&message, RTM_GETLINK, 0, &info, sizeof(info));
-    message.header.nlmsg_flags = NLM_F_REQUEST;
     netlink_attr_str(&message, IFLA_IFNAME, name);
-    struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
-    union {
-        struct nlmsghdr header;
-        unsigned char data[16384];
-    } answer;
-    ssize_t got = sendto(fd, message.data, message.header.nlmsg_len, 0, (struct sockaddr *)&kernel,
-                         sizeof(kernel));
-    if (got >= 0)
-        got = recv(fd, &answer, sizeof(answer), 0);
-    if (got < 0)
+    if (!ask_kernel(fd, &message, &answer))
         return err_set_errno(err, errno, "cannot find link '%s'", name);
-    if (!NLMSG_OK(&answer.header, (size_t)got) || answer.header.nlmsg_type != RTM_NEWLINK)
+    if (answer.header.nlmsg_type != RTM_NEWLINK)
         return err_set(err, ERR_NOT_FOUND, "there is no link '%s'", name);
     const struct ifinfomsg *found = NLMSG_DATA(&answer.header);
     *ret = found->ifi_index;
@@ -226,7 +241,7 @@ int netlink_address_add(int fd, const char *name, struct in_addr address, int pr
     return finish(fd, &message, 0, err, "give an address to link", name);
 }
 
-int netlink_local_route_add(int fd, const char *name, struct in_addr range, int prefix,
+int netlink_local_route_add(int fd, const char *name, struct in_addr range, int prefix, int table,
                             struct err *err)
 {
     int index;
@@ -236,7 +251,7 @@ int netlink_local_route_add(int fd, const char *name, struct in_addr range, int 
     struct netlink_message message;
     struct rtmsg info = {.rtm_family = AF_INET,
                          .rtm_dst_len = (unsigned char)prefix,
-                         .rtm_table = RT_TABLE_LOCAL,
+                         .rtm_table = (unsigned char)table,
                          .rtm_protocol = RTPROT_STATIC,
                          .rtm_scope = RT_SCOPE_HOST,
                          .rtm_type = RTN_LOCAL};
@@ -246,17 +261,49 @@ int netlink_local_route_add(int fd, const char *name, struct in_addr range, int 
     return finish(fd, &message, EEXIST, err, "make addresses local on link", name);
 }
 
-int netlink_default_route_add(int fd, struct in_addr gateway, struct err *err)
+int netlink_default_route_add(int fd, const char *name, struct in_addr gateway, struct err *err)
 {
+    int index;
+    int result = link_index(fd, name, &index, err);
+    if (result < 0)
+        return result;
     struct netlink_message message;
     struct rtmsg info = {.rtm_family = AF_INET,
                          .rtm_table = RT_TABLE_MAIN,
                          .rtm_protocol = RTPROT_STATIC,
                          .rtm_scope = RT_SCOPE_UNIVERSE,
-                         .rtm_type = RTN_UNICAST};
+                         .rtm_type = RTN_UNICAST,
+                         .rtm_flags = RTNH_F_ONLINK};
     netlink_begin(&message, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
     netlink_attr(&message, RTA_GATEWAY, &gateway, sizeof(gateway));
-    return finish(fd, &message, 0, err, "add", "default route");
+    netlink_attr_u32(&message, RTA_OIF, (uint32_t)index);
+    return finish(fd, &message, 0, err, "add a default route to link", name);
+}
+
+int netlink_mark_rule_add(int fd, uint32_t mark, int table, struct err *err)
+{
+    struct netlink_message message;
+    struct fib_rule_hdr info = {
+        .family = AF_INET, .table = (unsigned char)table, .action = FR_ACT_TO_TBL};
+    netlink_begin(&message, RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
+    netlink_attr_u32(&message, FRA_FWMARK, mark);
+    return finish(fd, &message, 0, err, "add", "routing rule");
+}
+
+int netlink_mark_is_local(int fd, uint32_t mark, struct in_addr address, bool *ret, struct err *err)
+{
+    struct netlink_message message;
+    struct rtmsg info = {.rtm_family = AF_INET, .rtm_dst_len = 32};
+    struct answer answer;
+    netlink_begin(&message, RTM_GETROUTE, 0, &info, sizeof(info));
+    netlink_attr(&message, RTA_DST, &address, sizeof(address));
+    netlink_attr_u32(&message, RTA_MARK, mark);
+    if (!ask_kernel(fd, &message, &answer))
+        return err_set_errno(err, errno, "cannot look up a route");
+    /* An error is the answer that there is no route at all. */
+    const struct rtmsg *found = NLMSG_DATA(&answer.header);
+    *ret = answer.header.nlmsg_type == RTM_NEWROUTE && found->rtm_type == RTN_LOCAL;
+    return 0;
 }
 
 int netlink_prohibit_add(int fd, struct in_addr address, struct err *err)

@@ -43,10 +43,17 @@ int netlink_veth_add(int fd, const char *name, const char *bridge, const char *p
                      const unsigned char peer_mac[6], struct err *err);
 int netlink_address_add(int fd, const char *name, struct in_addr address, int prefix,
                         struct err *err);
-/* A whole range of addresses becomes this namespace's own; it may be there already. */
-int netlink_local_route_add(int fd, const char *name, struct in_addr range, int prefix,
+/* A whole range of addresses becomes this namespace's own for packets that are routed by this
+ * table; it may be there already. */
+int netlink_local_route_add(int fd, const char *name, struct in_addr range, int prefix, int table,
                             struct err *err);
-int netlink_default_route_add(int fd, struct in_addr gateway, struct err *err);
+/* The link need not have the gateway in its own range of addresses. */
+int netlink_default_route_add(int fd, const char *name, struct in_addr gateway, struct err *err);
+/* Packets with this mark are routed by this table first. */
+int netlink_mark_rule_add(int fd, uint32_t mark, int table, struct err *err);
+/* Whether packets with this mark for this address stay in the namespace. */
+int netlink_mark_is_local(int fd, uint32_t mark, struct in_addr address, bool *ret,
+                          struct err *err);
 /* Nobody here reaches this address; that may be so already. */
 int netlink_prohibit_add(int fd, struct in_addr address, struct err *err);
 bool netlink_link_exists(int fd, const char *name);

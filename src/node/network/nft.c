@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { SOURCE_OFFSET = 12 }; /* of the address in an IPv4 header */
+enum { SOURCE_OFFSET = 12, DESTINATION_OFFSET = 16 }; /* of the addresses in an IPv4 header */
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
@@ -55,6 +55,15 @@ static void attr_be32(struct netlink_message *message, uint16_t type, uint32_t v
 static size_t nest(struct netlink_message *message, uint16_t type)
 {
     return netlink_nest(message, type | NLA_F_NESTED);
+}
+
+int nft_open(int *ret_fd, struct err *err)
+{
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_NETFILTER);
+    if (fd < 0)
+        return err_set_errno(err, errno, "the kernel has no netfilter");
+    *ret_fd = fd;
+    return 0;
 }
 
 void nft_batch_begin(struct nft_batch *batch)
@@ -157,15 +166,59 @@ static void compare(struct nft_rule *rule, enum nft_cmp_ops operation, const voi
     expression_end(rule, at);
 }
 
-void nft_rule_from_address(struct nft_rule *rule, struct in_addr address)
+static void mask_value(struct nft_rule *rule, uint32_t bits)
+{
+    const uint32_t zero = 0;
+    struct expression at = expression_begin(rule, "bitwise");
+    attr_be32(&rule->message, NFTA_BITWISE_SREG, NFT_REG_1);
+    attr_be32(&rule->message, NFTA_BITWISE_DREG, NFT_REG_1);
+    attr_be32(&rule->message, NFTA_BITWISE_LEN, sizeof(bits));
+    value(rule, NFTA_BITWISE_MASK, &bits, sizeof(bits));
+    value(rule, NFTA_BITWISE_XOR, &zero, sizeof(zero));
+    expression_end(rule, at);
+}
+
+static void load_address(struct nft_rule *rule, uint32_t offset)
 {
     struct expression at = expression_begin(rule, "payload");
     attr_be32(&rule->message, NFTA_PAYLOAD_DREG, NFT_REG_1);
     attr_be32(&rule->message, NFTA_PAYLOAD_BASE, NFT_PAYLOAD_NETWORK_HEADER);
-    attr_be32(&rule->message, NFTA_PAYLOAD_OFFSET, SOURCE_OFFSET);
-    attr_be32(&rule->message, NFTA_PAYLOAD_LEN, sizeof(address.s_addr));
+    attr_be32(&rule->message, NFTA_PAYLOAD_OFFSET, offset);
+    attr_be32(&rule->message, NFTA_PAYLOAD_LEN, sizeof(struct in_addr));
     expression_end(rule, at);
+}
+
+void nft_rule_from_address(struct nft_rule *rule, struct in_addr address)
+{
+    load_address(rule, SOURCE_OFFSET);
     compare(rule, NFT_CMP_EQ, &address.s_addr, sizeof(address.s_addr));
+}
+
+void nft_rule_not_to_address(struct nft_rule *rule, struct in_addr address)
+{
+    load_address(rule, DESTINATION_OFFSET);
+    compare(rule, NFT_CMP_NEQ, &address.s_addr, sizeof(address.s_addr));
+}
+
+void nft_rule_to_range(struct nft_rule *rule, struct in_addr range, int prefix)
+{
+    load_address(rule, DESTINATION_OFFSET);
+    mask_value(rule, htonl(UINT32_MAX << (32 - prefix)));
+    compare(rule, NFT_CMP_EQ, &range.s_addr, sizeof(range.s_addr));
+}
+
+static void load_meta(struct nft_rule *rule, enum nft_meta_keys key)
+{
+    struct expression at = expression_begin(rule, "meta");
+    attr_be32(&rule->message, NFTA_META_DREG, NFT_REG_1);
+    attr_be32(&rule->message, NFTA_META_KEY, key);
+    expression_end(rule, at);
+}
+
+void nft_rule_protocol(struct nft_rule *rule, uint8_t protocol)
+{
+    load_meta(rule, NFT_META_L4PROTO);
+    compare(rule, NFT_CMP_EQ, &protocol, sizeof(protocol));
 }
 
 static void link_name(struct nft_rule *rule, enum nft_meta_keys key, enum nft_cmp_ops operation,
@@ -173,10 +226,7 @@ static void link_name(struct nft_rule *rule, enum nft_meta_keys key, enum nft_cm
 {
     char padded[IFNAMSIZ] = "";
     memcpy(padded, name, strnlen(name, sizeof(padded) - 1));
-    struct expression at = expression_begin(rule, "meta");
-    attr_be32(&rule->message, NFTA_META_DREG, NFT_REG_1);
-    attr_be32(&rule->message, NFTA_META_KEY, key);
-    expression_end(rule, at);
+    load_meta(rule, key);
     compare(rule, operation, padded, sizeof(padded));
 }
 
@@ -198,14 +248,52 @@ void nft_rule_unasked(struct nft_rule *rule)
     attr_be32(&rule->message, NFTA_CT_DREG, NFT_REG_1);
     attr_be32(&rule->message, NFTA_CT_KEY, NFT_CT_STATE);
     expression_end(rule, at);
-    at = expression_begin(rule, "bitwise");
-    attr_be32(&rule->message, NFTA_BITWISE_SREG, NFT_REG_1);
-    attr_be32(&rule->message, NFTA_BITWISE_DREG, NFT_REG_1);
-    attr_be32(&rule->message, NFTA_BITWISE_LEN, sizeof(asked));
-    value(rule, NFTA_BITWISE_MASK, &asked, sizeof(asked));
-    value(rule, NFTA_BITWISE_XOR, &zero, sizeof(zero));
-    expression_end(rule, at);
+    mask_value(rule, asked);
     compare(rule, NFT_CMP_EQ, &zero, sizeof(zero));
+}
+
+static void load_value(struct nft_rule *rule, const void *data, size_t size)
+{
+    struct expression at = expression_begin(rule, "immediate");
+    attr_be32(&rule->message, NFTA_IMMEDIATE_DREG, NFT_REG_1);
+    value(rule, NFTA_IMMEDIATE_DATA, data, size);
+    expression_end(rule, at);
+}
+
+void nft_rule_to_transparent(struct nft_rule *rule)
+{
+    /* The kernel demands a port whose listener gets packets that belong to no connected socket.
+     * Nothing listens at this one, and then the rule does not match. */
+    const uint16_t port = htons(1);
+    load_value(rule, &port, sizeof(port));
+    struct expression at = expression_begin(rule, "tproxy");
+    attr_be32(&rule->message, NFTA_TPROXY_FAMILY, NFPROTO_IPV4);
+    attr_be32(&rule->message, NFTA_TPROXY_REG_PORT, NFT_REG_1);
+    expression_end(rule, at);
+}
+
+void nft_rule_about_transparent(struct nft_rule *rule)
+{
+    const uint8_t yes = 1;
+    struct expression at = expression_begin(rule, "socket");
+    attr_be32(&rule->message, NFTA_SOCKET_KEY, NFT_SOCKET_TRANSPARENT);
+    attr_be32(&rule->message, NFTA_SOCKET_DREG, NFT_REG_1);
+    expression_end(rule, at);
+    compare(rule, NFT_CMP_EQ, &yes, sizeof(yes));
+}
+
+void nft_rule_set_mark(struct nft_rule *rule, uint32_t mark)
+{
+    load_value(rule, &mark, sizeof(mark));
+    struct expression at = expression_begin(rule, "meta");
+    attr_be32(&rule->message, NFTA_META_KEY, NFT_META_MARK);
+    attr_be32(&rule->message, NFTA_META_SREG, NFT_REG_1);
+    expression_end(rule, at);
+}
+
+void nft_rule_untrack(struct nft_rule *rule)
+{
+    expression_end(rule, expression_begin(rule, "notrack"));
 }
 
 void nft_rule_masquerade(struct nft_rule *rule)
@@ -213,16 +301,26 @@ void nft_rule_masquerade(struct nft_rule *rule)
     expression_end(rule, expression_begin(rule, "masq"));
 }
 
-void nft_rule_drop(struct nft_rule *rule)
+static void give_verdict(struct nft_rule *rule, uint32_t code)
 {
     struct expression at = expression_begin(rule, "immediate");
     attr_be32(&rule->message, NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT);
     size_t data = nest(&rule->message, NFTA_IMMEDIATE_DATA);
     size_t verdict = nest(&rule->message, NFTA_DATA_VERDICT);
-    attr_be32(&rule->message, NFTA_VERDICT_CODE, NF_DROP);
+    attr_be32(&rule->message, NFTA_VERDICT_CODE, code);
     netlink_nest_end(&rule->message, verdict);
     netlink_nest_end(&rule->message, data);
     expression_end(rule, at);
+}
+
+void nft_rule_accept(struct nft_rule *rule)
+{
+    give_verdict(rule, NF_ACCEPT);
+}
+
+void nft_rule_drop(struct nft_rule *rule)
+{
+    give_verdict(rule, NF_DROP);
 }
 
 /* ---- the kernel's word ----------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* nf_tables by netlink, as much as the way out of the pod network needs: a table of our own with
+/* nf_tables by netlink, as much as the pod network and its way out need: a table of our own with
  * base chains and rules, sent as one batch that the kernel takes whole or not at all. Written by
  * hand, so that neither a program nor a library must be installed. Family ip only. */
 #ifndef TRAINYARD_NODE_NETWORK_NFT_H
@@ -15,6 +15,9 @@ struct nft_batch {
     uint32_t sequence;
     bool overflowed;
 };
+
+/* A socket on the network namespace of the calling thread. */
+int nft_open(int *ret_fd, struct err *err);
 
 void nft_batch_begin(struct nft_batch *batch);
 void nft_batch_end(struct nft_batch *batch);
@@ -35,11 +38,25 @@ struct nft_rule {
 
 void nft_rule_begin(struct nft_rule *rule, const char *table, const char *chain);
 void nft_rule_from_address(struct nft_rule *rule, struct in_addr address);
+void nft_rule_not_to_address(struct nft_rule *rule, struct in_addr address);
+/* To an address whose first `prefix` bits (1 to 32) are those of `range`. */
+void nft_rule_to_range(struct nft_rule *rule, struct in_addr range, int prefix);
+void nft_rule_protocol(struct nft_rule *rule, uint8_t protocol); /* IPPROTO_TCP and so on */
 void nft_rule_in_link(struct nft_rule *rule, const char *name);
 void nft_rule_out_link(struct nft_rule *rule, const char *name, bool is_this);
 /* Packets that belong to no connection that was opened before. */
 void nft_rule_unasked(struct nft_rule *rule);
+/* TCP or UDP packets that belong to a connected socket with IP_TRANSPARENT of this namespace; they
+ * are handed to that socket if they are routed to this namespace. Fragments are put together before
+ * any rule sees them. Only in chains of NF_INET_PRE_ROUTING. */
+void nft_rule_to_transparent(struct nft_rule *rule);
+/* ICMP errors about packets that such a socket has sent. */
+void nft_rule_about_transparent(struct nft_rule *rule);
+void nft_rule_set_mark(struct nft_rule *rule, uint32_t mark);
+/* Connection tracking ignores the packet. */
+void nft_rule_untrack(struct nft_rule *rule);
 void nft_rule_masquerade(struct nft_rule *rule);
+void nft_rule_accept(struct nft_rule *rule);
 void nft_rule_drop(struct nft_rule *rule);
 void nft_rule_end(struct nft_rule *rule, struct nft_batch *batch);
 

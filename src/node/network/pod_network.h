@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define POD_NETWORK_BRIDGE  "ty0"
+#define POD_NETWORK         "10.244.0.0"
 #define POD_NETWORK_GATEWAY "10.244.0.1"
 
 /* Addresses of services, which the API gives out (engine/service_addresses.h) and the service proxy
@@ -27,6 +28,11 @@ enum {
 static inline bool pod_network_has(struct in_addr address)
 {
     return (ntohl(address.s_addr) & 0xffff0000) == 0x0af40000; /* 10.244.0.0/16 */
+}
+
+static inline bool pod_network_has_pod(struct in_addr address)
+{
+    return pod_network_has(address) && ntohl(address.s_addr) != 0x0af40001; /* the gateway */
 }
 
 static inline bool pod_network_has_service(struct in_addr address)

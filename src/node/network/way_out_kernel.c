@@ -46,15 +46,6 @@ static void link_name(const char *state_dir, char ret[IFNAMSIZ])
     snprintf(ret, IFNAMSIZ, LINK_PREFIX "%08x", number_of(state_dir));
 }
 
-static int open_netfilter(int *ret_fd, struct err *err)
-{
-    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_NETFILTER);
-    if (fd < 0)
-        return err_set_errno(err, errno, "the kernel has no netfilter");
-    *ret_fd = fd;
-    return 0;
-}
-
 /* ---- inside ---------------------------------------------------------------------------------- */
 
 int way_out_masquerade_inside(int network_fd, struct err *err)
@@ -145,7 +136,7 @@ static int lay_link(int machine, int inside, int network_fd, const char *name, u
         (result = netlink_address_add(machine, name, outer, RANGE_PREFIX, err)) < 0 ||
         (result = netlink_address_add(inside, WAY_OUT_LINK, inner, RANGE_PREFIX, err)) < 0 ||
         (result = netlink_link_up(inside, WAY_OUT_LINK, err)) < 0 ||
-        (result = netlink_default_route_add(inside, outer, err)) < 0)
+        (result = netlink_default_route_add(inside, WAY_OUT_LINK, outer, err)) < 0)
         return result;
     *ret_address = inner;
     return 0;
@@ -246,7 +237,7 @@ int way_out_make_kernel(const char *state_dir, int network_fd, struct way_out *w
     if ((result = netlink_open(&machine, err)) < 0 ||
         (result = inside_socket(network_fd, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, &inside, err)) <
             0 ||
-        (result = open_netfilter(&filter, err)) < 0)
+        (result = nft_open(&filter, err)) < 0)
         return result;
     _cleanup_fd_ int lock = lock_switch();
     (void)lock; /* held until we return */
@@ -277,7 +268,7 @@ int way_out_remove_kernel(const char *state_dir, struct err *err)
     nft_batch_begin(&batch);
     nft_table_remove(&batch, name);
     nft_batch_end(&batch);
-    if (open_netfilter(&filter, NULL) == 0)
+    if (nft_open(&filter, NULL) == 0)
         (void)nft_batch_send(filter, &batch, NULL); /* where none can be, none is */
     return end_forwarding(err);
 }

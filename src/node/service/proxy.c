@@ -63,7 +63,7 @@ static void on_caller(struct watched *watched, uint32_t events)
                                SOCK_CLOEXEC | SOCK_NONBLOCK)
                      : -1;
         if (fd >= 0) {
-            proxy_pair_new(proxy, fd, listener->to, listener->count,
+            proxy_pair_new(proxy, fd, caller.sin_addr, listener->to, listener->count,
                            proxy_listener_choose(listener, &caller));
         } else if (proxy->connections < CONNECTIONS_MAX &&
                    (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)) {

@@ -24,7 +24,13 @@ struct proxy_options {
     void (*news)(void *context, const char *owner, const struct proxy_place *listen, int type,
                  const struct err *err);
     void *context;
+    /* The network returns to this process what pods send to the address of another pod over its
+     * connections (network/transparent.h). */
+    bool transparent;
 };
+
+/* Whether a transparent proxy connects to `to` from the address of its caller. */
+bool proxy_keeps_caller(struct in_addr caller, struct in_addr to);
 
 int proxy_new(const struct proxy_options *options, struct proxy **ret, struct err *err);
 struct proxy *proxy_free(struct proxy *proxy); /* ends every connection */

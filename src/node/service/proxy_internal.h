@@ -42,14 +42,16 @@ struct proxy_listener {
 size_t proxy_listener_choose(struct proxy_listener *listener, const struct sockaddr_in *caller);
 /* Call again then, at the latest. */
 void proxy_wake_at(struct proxy *proxy, int64_t at_ms);
-/* A socket that can reach the place, SOCK_STREAM or SOCK_DGRAM; -1: there is none. */
-int proxy_make_socket(struct proxy *proxy, const struct proxy_place *to, int type);
+/* A socket that can reach the place for this caller, SOCK_STREAM or SOCK_DGRAM; -1: there is none.
+ */
+int proxy_make_socket(struct proxy *proxy, struct in_addr caller, const struct proxy_place *to,
+                      int type);
 
 struct sockaddr_in proxy_place_address(const struct proxy_place *place);
 
 /* A caller, whose socket is taken over: connect it to one of the places, from number `first` on. */
-void proxy_pair_new(struct proxy *proxy, int fd, const struct proxy_place *to, size_t count,
-                    size_t first);
+void proxy_pair_new(struct proxy *proxy, int fd, struct in_addr caller,
+                    const struct proxy_place *to, size_t count, size_t first);
 void proxy_pairs_init(struct proxy *proxy);
 void proxy_pairs_bury(struct proxy *proxy);
 void proxy_pairs_end(struct proxy *proxy); /* all of them */

@@ -3,6 +3,7 @@
 #include "node/service/proxy_internal.h"
 
 #include "base/mem.h"
+#include "node/network/pod_network.h"
 #include "node/service/relay.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@ struct pair {
     struct proxy *proxy;
     struct pair_end ends[2]; /* the caller's, and the place's */
     struct relay relay;
+    struct in_addr caller;
     bool connecting;
     bool dead; /* events of it may still be in hand */
     struct proxy_place tries[TRIES_MAX];
@@ -82,13 +84,34 @@ static void set_options(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
 }
 
-int proxy_make_socket(struct proxy *proxy, const struct proxy_place *to, int type)
+bool proxy_keeps_caller(struct in_addr caller, struct in_addr to)
+{
+    /* A pod drops packets that come from its own address. Answers of the gateway's own sockets do
+     * not pass the rules that would bring them here. */
+    return pod_network_has_pod(caller) && pod_network_has_pod(to) && caller.s_addr != to.s_addr;
+}
+
+/* Where this is refused the place sees the gateway's address. */
+static void keep_caller(int fd, struct in_addr caller)
+{
+    const int on = 1;
+    const struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = caller};
+    /* connect() chooses the port, so that connections to different places may share one. */
+    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
+    if (setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on)) == 0)
+        (void)bind(fd, (const struct sockaddr *)&address, sizeof(address));
+}
+
+int proxy_make_socket(struct proxy *proxy, struct in_addr caller, const struct proxy_place *to,
+                      int type)
 {
     int fd = -1;
     if (!proxy->options.make_socket)
         fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     else if (proxy->options.make_socket(proxy->options.context, to, type, &fd, NULL) < 0)
         fd = -1;
+    if (fd >= 0 && proxy->options.transparent && proxy_keeps_caller(caller, to->address))
+        keep_caller(fd, caller);
     return fd;
 }
 
@@ -99,7 +122,7 @@ static void connect_next(struct pair *pair)
     while (pair->tried < pair->try_count) {
         const struct proxy_place *to = &pair->tries[pair->tried++];
         struct sockaddr_in address = proxy_place_address(to);
-        int fd = proxy_make_socket(pair->proxy, to, SOCK_STREAM);
+        int fd = proxy_make_socket(pair->proxy, pair->caller, to, SOCK_STREAM);
         if (fd < 0)
             break;
         pair->relay.fds[1] = fd;
@@ -146,11 +169,12 @@ static void on_pair_event(struct watched *watched, uint32_t events)
         move(pair);
 }
 
-void proxy_pair_new(struct proxy *proxy, int fd, const struct proxy_place *to, size_t count,
-                    size_t first)
+void proxy_pair_new(struct proxy *proxy, int fd, struct in_addr caller,
+                    const struct proxy_place *to, size_t count, size_t first)
 {
     struct pair *pair = mem_zalloc(sizeof(*pair));
     pair->proxy = proxy;
+    pair->caller = caller;
     pair->connecting = true;
     relay_init(&pair->relay, fd, -1);
     for (int side = 0; side < 2; side++)

@@ -88,7 +88,7 @@ static struct session *session_new(struct proxy_listener *listener,
     char key[PROXY_PLACE_MAX];
     if (proxy->session_count == SESSIONS_MAX)
         session_end(CONTAINER_OF(proxy->sessions.next, struct session, link));
-    int fd = proxy_make_socket(proxy, to, SOCK_DGRAM);
+    int fd = proxy_make_socket(proxy, caller->sin_addr, to, SOCK_DGRAM);
     if (fd < 0)
         return NULL;
     struct session *session = mem_zalloc(sizeof(*session));

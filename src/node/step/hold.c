@@ -6,6 +6,7 @@
 
 #include "node/network/netlink.h"
 #include "node/network/pod_network.h"
+#include "node/network/transparent.h"
 #include "node/process/lock.h"
 
 #include "base/cleanup.h"
@@ -40,9 +41,11 @@ static int lay_network(struct err *err)
         (result = netlink_address_add(fd, POD_NETWORK_BRIDGE, gateway, POD_NETWORK_PREFIX, err)) ==
             0)
         result = netlink_link_up(fd, POD_NETWORK_BRIDGE, err);
+    /* Packets that leave the cluster are forwarded here, and in a transparent network packets from
+     * pod to pod. The cluster works without either. */
+    if (result == 0 && file_write_into("/proc/sys/net/ipv4/ip_forward", "1\n", NULL) == 0)
+        (void)transparent_lay(fd, NULL);
     close(fd);
-    /* Where there is a way out, pods go it through here. */
-    (void)file_write_into("/proc/sys/net/ipv4/ip_forward", "1\n", NULL);
     return result;
 }
 

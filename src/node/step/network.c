@@ -4,6 +4,7 @@
 
 #include "node/network/netlink.h"
 #include "node/network/pod_network.h"
+#include "node/network/transparent.h"
 #include "node/process/lock.h"
 
 #include "base/cleanup.h"
@@ -47,6 +48,7 @@ void step_network_only_ipv4(void)
 static int join(int cluster_fd, const char *address_text, struct err *err)
 {
     struct in_addr address, gateway;
+    bool transparent;
     inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);
     if (inet_pton(AF_INET, address_text, &address) != 1)
         return err_set(err, ERR_INVALID, "'%s' is no IPv4 address", address_text);
@@ -55,6 +57,8 @@ static int join(int cluster_fd, const char *address_text, struct err *err)
     if (netns < 0)
         return err_set_errno(err, errno, "cannot open the network namespace");
     int result = netlink_open(&fd, err);
+    if (result == 0)
+        result = transparent_is_laid(cluster_fd, &transparent, err);
     if (result < 0)
         return result;
 
@@ -68,10 +72,11 @@ static int join(int cluster_fd, const char *address_text, struct err *err)
         (result = netlink_veth_add(cluster_fd, name, POD_NETWORK_BRIDGE, "eth0", netns, mac, err)) <
             0 ||
         (result = netlink_link_up(fd, "lo", err)) < 0 ||
-        (result = netlink_address_add(fd, "eth0", address, POD_NETWORK_PREFIX, err)) < 0 ||
+        (result = netlink_address_add(fd, "eth0", address, transparent ? 32 : POD_NETWORK_PREFIX,
+                                      err)) < 0 ||
         (result = netlink_link_up(fd, "eth0", err)) < 0)
         return result;
-    return netlink_default_route_add(fd, gateway, err);
+    return netlink_default_route_add(fd, "eth0", gateway, err);
 }
 
 int step_network_enter(const struct pod_spec *spec, struct err *err)

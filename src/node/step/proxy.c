@@ -6,6 +6,7 @@
 
 #include "node/network/netlink.h"
 #include "node/network/pod_network.h"
+#include "node/network/transparent.h"
 #include "node/process/lock.h"
 #include "node/service/proxy.h"
 
@@ -14,13 +15,14 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/rtnetlink.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static int enter_network(const char *holder, struct err *err)
+static int enter_network(const char *holder, bool *ret_transparent, struct err *err)
 {
     _cleanup_fd_ int pidfd = -1, fd = -1;
     pid_t pid;
@@ -31,9 +33,11 @@ static int enter_network(const char *holder, struct err *err)
     if (setns(pidfd, CLONE_NEWNET) < 0)
         return err_set_errno(err, errno, "cannot join the pod network");
     inet_pton(AF_INET, POD_NETWORK_SERVICES, &range);
-    if ((result = netlink_open(&fd, err)) == 0)
-        result = netlink_local_route_add(fd, "lo", range, POD_NETWORK_SERVICES_PREFIX, err);
-    return result;
+    if ((result = netlink_open(&fd, err)) < 0 ||
+        (result = netlink_local_route_add(fd, "lo", range, POD_NETWORK_SERVICES_PREFIX,
+                                          RT_TABLE_LOCAL, err)) < 0)
+        return result;
+    return transparent_is_laid(fd, ret_transparent, err);
 }
 
 /* A table that is not there yet is an empty one; one that cannot be read changes nothing. */
@@ -60,6 +64,7 @@ static void serve(struct proxy *proxy, const char *table, const sigset_t *mask)
 int step_proxy(int argc, char **argv)
 {
     struct err err;
+    struct proxy_options options = {0};
     struct proxy *proxy;
     int lock;
     if (argc != 3) {
@@ -68,8 +73,8 @@ int step_proxy(int argc, char **argv)
     }
     sigset_t mask;
     step_hear_hangups(&mask);
-    if (step_detach(&err) < 0 || enter_network(argv[0], &err) < 0 ||
-        proxy_new(NULL, &proxy, &err) < 0 || process_lock_take(argv[1], &lock, &err) < 0) {
+    if (step_detach(&err) < 0 || enter_network(argv[0], &options.transparent, &err) < 0 ||
+        proxy_new(&options, &proxy, &err) < 0 || process_lock_take(argv[1], &lock, &err) < 0) {
         fprintf(stderr, "%s\n", err.message);
         return 1;
     }

@@ -114,6 +114,50 @@ static void rules(void **state)
     assert_string_equal(text, expected);
 }
 
+static void transparent_rules(void **state)
+{
+    struct nft_batch batch;
+    struct nft_rule rule;
+    struct in_addr address;
+    inet_pton(AF_INET, "10.244.0.0", &address);
+    nft_batch_begin(&batch);
+    nft_rule_begin(&rule, "ours", "in");
+    nft_rule_protocol(&rule, IPPROTO_TCP);
+    nft_rule_to_transparent(&rule);
+    nft_rule_set_mark(&rule, 0x03030303); /* the same in both orders */
+    nft_rule_accept(&rule);
+    nft_rule_end(&rule, &batch);
+    nft_rule_begin(&rule, "ours", "in");
+    nft_rule_about_transparent(&rule);
+    nft_rule_end(&rule, &batch);
+    nft_rule_begin(&rule, "ours", "in");
+    nft_rule_to_range(&rule, address, 31);
+    nft_rule_not_to_address(&rule, address);
+    nft_rule_untrack(&rule);
+    nft_rule_end(&rule, &batch);
+    _cleanup_free_ char *text = text_of(&batch);
+    assert_string_equal(text, "0010 \n"
+                              "0a06 1=ours 2=in 4("
+                              "1(1=meta 2(1=00000001 2=00000010)) "
+                              "1(1=cmp 2(1=00000001 2=00000000 3(1=06))) "
+                              "1(1=immediate 2(1=00000001 2(1=0001))) "
+                              "1(1=tproxy 2(1=00000002 3=00000001)) "
+                              "1(1=immediate 2(1=00000001 2(1=03030303))) "
+                              "1(1=meta 2(2=00000003 3=00000001)) "
+                              "1(1=immediate 2(1=00000000 2(2(1=00000001)))))\n"
+                              "0a06 1=ours 2=in 4("
+                              "1(1=socket 2(1=00000000 2=00000001)) "
+                              "1(1=cmp 2(1=00000001 2=00000000 3(1=01))))\n"
+                              "0a06 1=ours 2=in 4("
+                              "1(1=payload 2(1=00000001 2=00000001 3=00000010 4=00000004)) "
+                              "1(1=bitwise 2(1=00000001 2=00000001 3=00000004 4(1=fffffffe) "
+                              "5(1=00000000))) "
+                              "1(1=cmp 2(1=00000001 2=00000000 3(1=0af40000))) "
+                              "1(1=payload 2(1=00000001 2=00000001 3=00000010 4=00000004)) "
+                              "1(1=cmp 2(1=00000001 2=00000001 3(1=0af40000))) "
+                              "1(1=notrack 2()))\n");
+}
+
 static void a_batch_has_a_limit(void **state)
 {
     struct nft_batch batch;
@@ -188,9 +232,9 @@ static void free_addresses_are_chosen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_and_chains),         cmocka_unit_test(rules),
-        cmocka_unit_test(a_batch_has_a_limit),       cmocka_unit_test(firewalls_are_seen),
-        cmocka_unit_test(free_addresses_are_chosen),
+        cmocka_unit_test(tables_and_chains),  cmocka_unit_test(rules),
+        cmocka_unit_test(transparent_rules),  cmocka_unit_test(a_batch_has_a_limit),
+        cmocka_unit_test(firewalls_are_seen), cmocka_unit_test(free_addresses_are_chosen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -459,11 +459,34 @@ static void datagrams(void **state)
     close(servers[!gone]);
 }
 
+/* Where a transparent proxy connects from its caller's address. */
+static void keeps_callers(void **state)
+{
+    static const struct {
+        const char *caller, *to;
+        bool keeps;
+    } cases[] = {
+        {"10.244.1.2", "10.244.1.3", true},  {"10.244.3.254", "10.244.1.2", true},
+        {"10.244.1.2", "10.244.1.2", false}, /* a pod that reaches itself */
+        {"10.244.0.1", "10.244.1.2", false}, {"10.244.1.2", "10.244.0.1", false},
+        {"10.96.0.7", "10.244.1.2", false},  {"127.0.0.1", "10.244.1.2", false},
+        {"10.244.1.2", "192.0.2.1", false},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct in_addr caller, to;
+        inet_pton(AF_INET, cases[i].caller, &caller);
+        inet_pton(AF_INET, cases[i].to, &to);
+        if (proxy_keeps_caller(caller, to) != cases[i].keeps)
+            fail_msg("%s to %s", cases[i].caller, cases[i].to);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(datagrams, set_up, tear_down),
+        cmocka_unit_test(keeps_callers),
         TEST(half_ends),
         TEST(resets),
         TEST(in_turn_and_past_the_dead),

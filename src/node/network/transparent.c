@@ -1,0 +1,111 @@
+/* The transparent pod network; see network/transparent.h. */
+#include "node/network/transparent.h"
+
+#include "node/network/netlink.h"
+#include "node/network/nft.h"
+#include "node/network/pod_network.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <arpa/inet.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
+
+/* The namespace is ours: no other program uses a number in it. */
+enum { MARK = 1, ROUTE_TABLE = 100 };
+
+#define NFT_TABLE "trainyard-proxy"
+#define NFT_CHAIN "answers"
+#define ANY_POD   "10.244.255.254" /* its route is that of every pod */
+
+#define BRIDGE_RULES "/proc/sys/net/bridge/bridge-nf-call-iptables"
+#define IPV4         "/proc/sys/net/ipv4/"
+
+/* A new namespace inherits the first four from the machine. */
+static const struct {
+    const char *path, *value;
+} SYSCTLS[] = {
+    /* The gateway sends packets back over the bridge on which they came, and that is right. */
+    {IPV4 "conf/all/send_redirects", "0"},
+    {IPV4 "conf/" POD_NETWORK_BRIDGE "/send_redirects", "0"},
+    /* With the mark, the check of source addresses would take every pod's address for the
+     * namespace's own and drop the packet. */
+    {IPV4 "conf/all/src_valid_mark", "0"},
+    {IPV4 "conf/" POD_NETWORK_BRIDGE "/src_valid_mark", "0"},
+    /* The proxy shares the addresses of pods, whose own connections have ports from 32768. */
+    {IPV4 "ip_local_port_range", "1024 32767"},
+};
+
+static void add_mark_rule(struct nft_batch *batch, uint8_t protocol)
+{
+    struct nft_rule rule;
+    nft_rule_begin(&rule, NFT_TABLE, NFT_CHAIN);
+    nft_rule_in_link(&rule, POD_NETWORK_BRIDGE);
+    nft_rule_protocol(&rule, protocol);
+    if (protocol == IPPROTO_ICMP)
+        nft_rule_about_transparent(&rule);
+    else
+        nft_rule_to_transparent(&rule);
+    nft_rule_set_mark(&rule, MARK);
+    nft_rule_accept(&rule);
+    nft_rule_end(&rule, batch);
+}
+
+/* Packets from pod to pod need no state here; tracked, they would fill a table of limited size. */
+static void add_untrack_rule(struct nft_batch *batch, struct in_addr pods)
+{
+    struct nft_rule rule;
+    struct in_addr gateway;
+    inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);
+    nft_rule_begin(&rule, NFT_TABLE, NFT_CHAIN);
+    nft_rule_in_link(&rule, POD_NETWORK_BRIDGE);
+    nft_rule_to_range(&rule, pods, POD_NETWORK_PREFIX);
+    nft_rule_not_to_address(&rule, gateway);
+    nft_rule_untrack(&rule);
+    nft_rule_end(&rule, batch);
+}
+
+static int write_rules(struct in_addr pods, struct err *err)
+{
+    static const uint8_t protocols[] = {IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMP};
+    _cleanup_fd_ int fd = -1;
+    struct nft_batch batch;
+    int result = nft_open(&fd, err);
+    if (result < 0)
+        return result;
+    nft_batch_begin(&batch);
+    nft_table_replace(&batch, NFT_TABLE);
+    nft_chain_add(&batch, NFT_TABLE, NFT_CHAIN, "filter", NF_INET_PRE_ROUTING, NF_IP_PRI_RAW);
+    for (size_t i = 0; i < ARRAY_SIZE(protocols); i++)
+        add_mark_rule(&batch, protocols[i]);
+    add_untrack_rule(&batch, pods);
+    nft_batch_end(&batch);
+    return nft_batch_send(fd, &batch, err);
+}
+
+int transparent_lay(int netlink_fd, struct err *err)
+{
+    struct in_addr pods;
+    int result = 0;
+    inet_pton(AF_INET, POD_NETWORK, &pods);
+    /* With the module br_netfilter packets would pass the rules twice: on the bridge, too. */
+    (void)file_write_into(BRIDGE_RULES, "0", NULL);
+    for (size_t i = 0; result == 0 && i < ARRAY_SIZE(SYSCTLS); i++)
+        result = file_write_into(SYSCTLS[i].path, SYSCTLS[i].value, err);
+    if (result == 0)
+        result = write_rules(pods, err);
+    if (result == 0)
+        result =
+            netlink_local_route_add(netlink_fd, "lo", pods, POD_NETWORK_PREFIX, ROUTE_TABLE, err);
+    /* The last step: transparent_is_laid() finds it. */
+    return result < 0 ? result : netlink_mark_rule_add(netlink_fd, MARK, ROUTE_TABLE, err);
+}
+
+int transparent_is_laid(int netlink_fd, bool *ret, struct err *err)
+{
+    struct in_addr pod;
+    inet_pton(AF_INET, ANY_POD, &pod);
+    return netlink_mark_is_local(netlink_fd, MARK, pod, ret, err);
+}

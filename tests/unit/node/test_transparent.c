@@ -1,0 +1,56 @@
+/* The transparent pod network: a network is of this kind from the moment on when it is laid so. */
+#include "node_test.h"
+#include "own_network.h"
+
+#include "node/network/netlink.h"
+#include "node/network/pod_network.h"
+#include "node/network/transparent.h"
+
+#include <arpa/inet.h>
+
+static bool is_laid(int fd)
+{
+    struct err err = ERR_INIT;
+    bool laid;
+    assert_int_equal(transparent_is_laid(fd, &laid, &err), 0);
+    return laid;
+}
+
+static void is_found_again(void **state)
+{
+    _cleanup_fd_ int fd = -1, other = -1;
+    struct err err = ERR_INIT;
+    struct in_addr gateway;
+    unsigned char mac[6];
+    if (!own_network_enter())
+        skip();
+    assert_int_equal(netlink_open(&fd, &err), 0);
+    assert_false(is_laid(fd)); /* without any route */
+    inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);
+    pod_network_mac(gateway, mac);
+    assert_int_equal(netlink_bridge_add(fd, POD_NETWORK_BRIDGE, mac, &err), 0);
+    assert_int_equal(netlink_address_add(fd, POD_NETWORK_BRIDGE, gateway, POD_NETWORK_PREFIX, &err),
+                     0);
+    assert_int_equal(netlink_link_up(fd, POD_NETWORK_BRIDGE, &err), 0);
+    assert_false(is_laid(fd));
+    if (transparent_lay(fd, &err) < 0) {
+        /* As on a machine without nf_tables: pods must not rely on it. */
+        print_message("refused here: %s\n", err.message);
+        assert_false(is_laid(fd));
+        skip();
+    }
+    assert_true(is_laid(fd));
+    /* Another network knows nothing of it. */
+    assert_int_equal(unshare(CLONE_NEWNET), 0);
+    assert_int_equal(netlink_open(&other, &err), 0);
+    assert_false(is_laid(other));
+    assert_true(is_laid(fd));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_found_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
