@@ -85,39 +85,39 @@ static bool volume_kind(const struct json *volume, enum storage_kind *ret)
                  : json_get(volume, "configMap") || json_get(volume, "downwardAPI");
 }
 
+static void add_place(struct storage_place **next, enum storage_kind kind, const char *name,
+                      const char *path)
+{
+    *(*next)++ = (struct storage_place){.kind = kind, .name = name, .path = path};
+}
+
 size_t storage_places(struct arena *arena, const struct json *pod, const char *pod_dir,
                       struct storage_place **ret)
 {
     static const char *const LISTS[] = {"containers", "initContainers"};
     const struct json *spec = json_get(pod, "spec");
-    size_t most = json_count(json_get(spec, "volumes")), count = 0;
+    const bool is_limited = storage_is_limited(pod);
+    size_t most = json_count(json_get(spec, "volumes"));
     for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++)
         most += 2 * json_count(json_get(spec, LISTS[i]));
-    struct storage_place *places = arena_alloc(arena, most * sizeof(*places));
-    JSON_EACH (volume, json_get(spec, "volumes")) {
+    struct storage_place *next = arena_alloc(arena, most * sizeof(*next));
+    *ret = next;
+    JSON_EACH (volume, is_limited ? json_get(spec, "volumes") : NULL) {
         const char *name = arena_strdup(arena, json_get_string(volume, "name", ""));
         enum storage_kind kind;
         if (volume_kind(volume, &kind))
-            places[count++] =
-                (struct storage_place){.kind = kind,
-                                       .name = name,
-                                       .path = arena_printf(arena, "%s/volumes/%s", pod_dir, name)};
+            add_place(&next, kind, name, arena_printf(arena, "%s/volumes/%s", pod_dir, name));
     }
     for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
         JSON_EACH (container, json_get(spec, LISTS[i])) {
             const char *name = arena_strdup(arena, json_get_string(container, "name", ""));
-            places[count++] =
-                (struct storage_place){.kind = STORAGE_LAYER,
-                                       .name = name,
-                                       .path = arena_printf(arena, "%s/layers/%s", pod_dir, name)};
-            places[count++] =
-                (struct storage_place){.kind = STORAGE_LOGS,
-                                       .name = name,
-                                       .path = arena_printf(arena, "%s/logs", pod_dir)};
+            add_place(&next, STORAGE_LAYER, name,
+                      arena_printf(arena, "%s/layers/%s", pod_dir, name));
+            if (is_limited)
+                add_place(&next, STORAGE_LOGS, name, arena_printf(arena, "%s/logs", pod_dir));
         }
     }
-    *ret = places;
-    return count;
+    return (size_t)(next - *ret);
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
@@ -195,8 +195,9 @@ static const char *limit_text(struct arena *arena, const struct kube_quantity *l
     return arena_strdup(arena, text);
 }
 
-const char *storage_judge(struct arena *arena, const struct json *pod,
-                          const struct storage_place *places, size_t count)
+/* By the limits that the pod names. */
+static const char *judge_limits(struct arena *arena, const struct json *pod,
+                                const struct storage_place *places, size_t count)
 {
     struct kube_quantity limit;
     JSON_EACH (volume, json_at(pod, "spec", "volumes", NULL)) {
@@ -226,6 +227,42 @@ const char *storage_judge(struct arena *arena, const struct json *pod,
                 "%d files, directories more than %d deep, or names of more than %d MiB. ",
                 STORAGE_ENTRIES_MAX, STORAGE_DEPTH_MAX, STORAGE_NAMES_MAX >> 20);
     return NULL;
+}
+
+static int64_t layer_used(const struct storage_place *places, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (places[i].kind == STORAGE_LAYER && str_eq(places[i].name, name))
+            return places[i].used;
+    return 0;
+}
+
+/* A container without a limit of its own has one for what lies outside of its volumes. */
+static const char *judge_layers(struct arena *arena, const struct json *pod,
+                                const struct storage_place *places, size_t count)
+{
+    static const char *const LISTS[] = {"containers", "initContainers"};
+    struct kube_quantity limit;
+    for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
+        JSON_EACH (container, json_at(pod, "spec", LISTS[i], NULL)) {
+            const char *name = json_get_string(container, "name", "");
+            if (!container_limit(container, &limit) &&
+                layer_used(places, count, name) > STORAGE_LAYER_MAX)
+                return arena_printf(
+                    arena,
+                    "Container %s wrote more than %dGi outside of its volumes, the default limit: "
+                    "write to a volume, or set resources.limits.ephemeral-storage. ",
+                    name, (int)(STORAGE_LAYER_MAX >> 30));
+        }
+    }
+    return NULL;
+}
+
+const char *storage_judge(struct arena *arena, const struct json *pod,
+                          const struct storage_place *places, size_t count)
+{
+    const char *why = judge_layers(arena, pod, places, count);
+    return why || !storage_is_limited(pod) ? why : judge_limits(arena, pod, places, count);
 }
 
 const char *storage_gap(struct arena *arena, const struct storage_place *places, size_t count)

@@ -1,6 +1,6 @@
 /* How much of the disk a pod may use, and does: sizeLimit of its emptyDirs and limits of
- * ephemeral-storage, counted and judged as the kubelet does. Pods without such a limit are never
- * measured. */
+ * ephemeral-storage, counted and judged as the kubelet does. A container without such a limit may
+ * write STORAGE_LAYER_MAX bytes outside of its volumes. */
 #ifndef TRAINYARD_NODE_LIMITS_STORAGE_H
 #define TRAINYARD_NODE_LIMITS_STORAGE_H
 
@@ -16,10 +16,12 @@ enum {
     STORAGE_NAMES_MAX = 64 << 20,      /* bytes of names in memory */
 };
 
+static const int64_t STORAGE_LAYER_MAX = INT64_C(20) << 30; /* where no limit is given */
+
 enum storage_kind {
     STORAGE_EMPTY_DIR,
     STORAGE_FILES, /* a volume that the node has written */
-    STORAGE_LAYER, /* what a container has written over its image */
+    STORAGE_LAYER, /* what a container has written outside of its volumes */
     STORAGE_LOGS,  /* of a container */
 };
 
@@ -32,9 +34,10 @@ struct storage_place {
     size_t closed;  /* directories that we may not enter: what is in them is not counted */
 };
 
+/* Whether the pod has a limit of its own. */
 bool storage_is_limited(const struct json *pod);
 
-/* Where the pod's bytes lie; returns their number. */
+/* Where the pod's bytes lie that a limit counts; returns their number. */
 size_t storage_places(struct arena *arena, const struct json *pod, const char *pod_dir,
                       struct storage_place **ret);
 

@@ -12,9 +12,10 @@
 
 enum {
     MEASURE_EACH_MS = 2 * 1000,
-    MEASURE_REST = 20,        /* times as long as a walk has taken */
-    MEASURE_TURN_MS = 50,     /* somebody else's walk is under way */
-    EVICTION_GRACE_MS = 1000, /* as the kubelet's; what fills the disk is not waited for */
+    MEASURE_DEFAULT_MS = 30 * 1000, /* a pod that has the default limit only, which is large */
+    MEASURE_REST = 20,              /* times as long as a walk has taken */
+    MEASURE_TURN_MS = 50,           /* somebody else's walk is under way */
+    EVICTION_GRACE_MS = 1000,       /* as the kubelet's; what fills the disk is not waited for */
 };
 
 struct storage_walk {
@@ -50,6 +51,11 @@ static void tell_gap(struct pod_runner *runner, const struct storage_walk *walk)
     }
 }
 
+static int64_t measure_period(const struct pod_runner *runner)
+{
+    return storage_is_limited(runner_pod(runner)) ? MEASURE_EACH_MS : MEASURE_DEFAULT_MS;
+}
+
 static void judge(struct pod_runner *runner, const struct storage_walk *walk)
 {
     if (is_ending(runner))
@@ -58,8 +64,8 @@ static void judge(struct pod_runner *runner, const struct storage_walk *walk)
     const char *message = storage_judge(walk->arena, runner_pod(runner), walk->places, walk->count);
     if (message)
         pod_runner_stop(runner, EVICTION_GRACE_MS, "Evicted", message);
-    int64_t rest = MEASURE_REST * walk->took_ms;
-    loop_timer_start(&runner->measure, rest > MEASURE_EACH_MS ? rest : MEASURE_EACH_MS);
+    int64_t rest = MEASURE_REST * walk->took_ms, period = measure_period(runner);
+    loop_timer_start(&runner->measure, rest > period ? rest : period);
 }
 
 static void walked(struct loop_work *work)
@@ -99,8 +105,9 @@ void pod_runner_on_measure(struct loop_timer *timer)
 
 void pod_runner_begin_measuring(struct pod_runner *runner)
 {
-    if (!runner->walk && !runner->measure.running && storage_is_limited(runner_pod(runner)))
-        loop_timer_start(&runner->measure, 0);
+    if (!runner->walk && !runner->measure.running)
+        loop_timer_start(&runner->measure,
+                         storage_is_limited(runner_pod(runner)) ? 0 : MEASURE_DEFAULT_MS);
 }
 
 void pod_runner_end_measuring(struct pod_runner *runner)

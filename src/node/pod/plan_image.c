@@ -72,6 +72,7 @@ int planner_image(struct planner *p, const struct json *container, struct pod_co
     ret->directory = directory[0] ? directory : NULL;
     ret->stop_signal = planner_signal_named(p->image.stop_signal);
     ret->image_id = p->image.digest[0] ? p->image.digest : NULL;
+    ret->layer = arena_printf(p->arena, "%s/layers/%s", input->pod_dir, ret->name);
     if (!p->image.root)
         return 0;
     if (!file_exists(p->image.root))
@@ -79,6 +80,5 @@ int planner_image(struct planner *p, const struct json *container, struct pod_co
                        "the files of image '%s' are gone from '%s': import or add it again", name,
                        p->image.root);
     ret->root = p->image.root;
-    ret->layer = arena_printf(p->arena, "%s/layers/%s", input->pod_dir, ret->name);
     return plan_user(p, container, ret);
 }

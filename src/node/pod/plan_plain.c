@@ -164,6 +164,14 @@ static void find_wrapper(struct planner *p, const struct json *container, struct
     replace(ret, STEP_WRAPPER_SCRIPT, arena_printf(p->arena, "%s/script", volume->source));
 }
 
+/* The root of the machine is nothing to write to. Only the user that runs the cluster gets to the
+ * pod's directory. */
+static void plan_directory(const struct planner *p, struct pod_container *ret)
+{
+    if (!ret->directory && (p->input->nested || ret->user <= 0))
+        ret->directory = ret->layer;
+}
+
 /* What every pod finds in one place lies where it is. */
 void planner_plain_command(struct planner *p, const struct json *container,
                            struct pod_container *ret)
@@ -171,4 +179,5 @@ void planner_plain_command(struct planner *p, const struct json *container,
     replace(ret, IMAGE_TRAINER_PATH, p->input->trainer_path);
     replace(ret, IMAGE_STEP_PATH, p->input->step_path);
     find_wrapper(p, container, ret);
+    plan_directory(p, ret);
 }

@@ -49,10 +49,10 @@ struct pod_container {
     int64_t user, group;   /* -1: root of the sandbox */
     uint64_t capabilities; /* a bit each; see pod/capabilities.h */
     bool unconfined;       /* its system calls are not filtered */
-    bool read_only;        /* also what it could scribble on: /tmp, /run */
+    bool read_only;        /* its root, and also what it could scribble on: /tmp, /run */
     bool message_from_log; /* of one that failed and left no message */
     const char *root;      /* the directory that is its root; NULL: the machine's own */
-    const char *layer;     /* where what it writes over that root is kept for its run */
+    const char *layer;     /* where what it writes over that root is kept for its run, or NULL */
     const char *image_id;  /* as its status tells, or NULL */
     int64_t stop_signal;   /* what SIGTERM becomes, or 0 */
     bool has_stdin;        /* its input waits for somebody to attach; else it is empty */

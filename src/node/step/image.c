@@ -5,58 +5,28 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "node/step/layer.h"
 #include "node/step/mount.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int open_place(const char *path)
-{
-    return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-/* Through descriptors: a path may hold what separates the options of a mount. */
-static int mount_overlay(int lower, const char *layer, bool nested, const char *mount_point)
-{
-    _cleanup_free_ char *upper_path = mem_printf("%s/upper", layer);
-    _cleanup_free_ char *work_path = mem_printf("%s/work", layer);
-    if (mkdir(upper_path, 0755) < 0 || mkdir(work_path, 0700) < 0)
-        return -1;
-    _cleanup_fd_ int upper = open_place(upper_path), work = open_place(work_path);
-    if (upper < 0 || work < 0)
-        return -1;
-    char options[256];
-    /* An ordinary user may not write the attributes that overlays keep their notes in, but others
-     * in their place. */
-    snprintf(options, sizeof(options),
-             "lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d%s",
-             lower, upper, work, nested ? ",userxattr" : "");
-    return mount("overlay", mount_point, "overlay", MS_NOSUID | MS_NODEV, options);
-}
-
-static int make_layer(const char *layer, struct err *err)
-{
-    int result = file_remove_tree(layer, err); /* of the run before */
-    return result < 0 ? result : file_make_dirs(layer, 0700, err);
-}
-
 int step_image_mount(const struct pod_spec *spec, const struct pod_container *container,
                      const char *mount_point, bool *ret_writable, struct err *err)
 {
-    _cleanup_fd_ int lower = open_place(container->root), tree = -1;
+    _cleanup_fd_ int lower = open(container->root, O_PATH | O_DIRECTORY | O_CLOEXEC), tree = -1;
     if (lower < 0)
         return err_set_errno(err, errno, "the image's files are gone from '%s'", container->root);
-    int result = make_layer(container->layer, err);
+    int result = step_layer_make(container, err);
     if (result < 0)
         return result;
-    *ret_writable = mount_overlay(lower, container->layer, spec->nested, mount_point) == 0;
+    *ret_writable = step_layer_mount(spec, container, lower, mount_point) == 0;
     if (!*ret_writable && mount_memory(container->layer, 0, "mode=0700", err) == 0)
-        *ret_writable = mount_overlay(lower, container->layer, spec->nested, mount_point) == 0;
+        *ret_writable = step_layer_mount(spec, container, lower, mount_point) == 0;
     if (*ret_writable)
         return 0;
     if ((result = mount_clone(lower, "", true, &tree, err)) < 0)

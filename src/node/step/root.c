@@ -1,13 +1,14 @@
-/* The container's view of the file system: the machine's own tree, read-only, in which /proc, /sys,
- * /dev, /run and /tmp are fresh, the names in /etc are the pod's, secrets of the machine's user are
- * covered, and volumes lie at their mount paths. It runs in the sandbox's first process and never
- * touches the machine's mounts. A container of an image with files of its own sees those instead of
- * the machine's. */
+/* The container's view of the file system: a root of its own with the machine's entries in it,
+ * read-only, in which /proc, /sys, /dev, /run and /tmp are fresh, the names in /etc are the pod's,
+ * secrets of the machine's user are covered, and volumes lie at their mount paths. It runs in the
+ * sandbox's first process and never touches the machine's mounts. A container of an image with
+ * files of its own sees those instead of the machine's. */
 #include "node/image/table.h"
 #include "node/pod/python.h"
 #include "node/pod/secrets.h"
 #include "node/process/mount_info.h"
 #include "node/step/image.h"
+#include "node/step/machine.h"
 #include "node/step/mount.h"
 #include "node/step/step.h"
 
@@ -16,7 +17,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -28,71 +28,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { ROOT_ENTRIES_MAX = 256, MOUNTS_TEXT_MAX = 64 << 20 };
-
-/* A read-only mount does not stop a process from connecting to the sockets in /run. */
-static const char *const FRESH[] = {"proc", "sys", "dev", "run", "tmp"};
-
-struct root_entry {
-    char name[256];
-    char *link; /* a symbolic link, or */
-    int tree;   /* a detached clone */
-};
-
-static bool is_fresh(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(FRESH); i++)
-        if (str_eq(name, FRESH[i]))
-            return true;
-    return str_eq(name, ".") || str_eq(name, "..");
-}
-
-/* Clone the entries of "/" before the new root is mounted somewhere among them. */
-static int gather_entries(struct root_entry *entries, size_t *ret_count, struct err *err)
-{
-    DIR *root = opendir("/");
-    if (!root)
-        return err_set_errno(err, errno, "cannot list '/'");
-    size_t count = 0;
-    int result = 0;
-    for (struct dirent *found; result == 0 && (found = readdir(root));) {
-        if (is_fresh(found->d_name))
-            continue;
-        if (count == ROOT_ENTRIES_MAX) {
-            result = err_set(err, ERR_TOO_MANY, "'/' has more than %d entries", ROOT_ENTRIES_MAX);
-            break;
-        }
-        struct root_entry *entry = &entries[count];
-        *entry = (struct root_entry){.tree = -1};
-        str_copy(entry->name, sizeof(entry->name), found->d_name);
-        char link[4096];
-        ssize_t size = readlinkat(dirfd(root), entry->name, link, sizeof(link) - 1);
-        if (size >= 0)
-            entry->link = mem_strndup(link, (size_t)size);
-        else if (mount_clone(dirfd(root), entry->name, true, &entry->tree, err) < 0)
-            continue; /* what cannot be cloned (unbindable) is not shown */
-        count++;
-    }
-    closedir(root);
-    *ret_count = count;
-    return result;
-}
-
-/* The working directory is the new root. */
-static int place_entry(const struct root_entry *entry, struct err *err)
-{
-    struct stat info;
-    if (entry->link)
-        return symlink(entry->link, entry->name) < 0
-                   ? err_set_errno(err, errno, "cannot link '/%s'", entry->name)
-                   : 0;
-    if (fstat(entry->tree, &info) < 0)
-        return err_set_errno(err, errno, "cannot look at '/%s'", entry->name);
-    if ((S_ISDIR(info.st_mode) ? mkdir(entry->name, 0755) : mknod(entry->name, S_IFREG | 0644, 0)) <
-        0)
-        return err_set_errno(err, errno, "cannot make '/%s'", entry->name);
-    return mount_attach(entry->tree, entry->name, err);
-}
+enum { MOUNTS_TEXT_MAX = 64 << 20 };
 
 static int bind_device(const char *from, struct err *err)
 {
@@ -179,28 +115,6 @@ static int mount_sys(struct err *err)
     if (mount_clone(AT_FDCWD, "/sys", true, &tree, err) < 0)
         return 0;
     return mount_attach(tree, "sys", err);
-}
-
-/* The machine's entries, in memory, at the mount point, which becomes the working directory. */
-static int show_machine(const char *mount_point, struct err *err)
-{
-    /* The process has one life: what is allocated here goes when it runs the command. */
-    struct root_entry *entries = mem_calloc(ROOT_ENTRIES_MAX, sizeof(*entries));
-    size_t count;
-    int result = gather_entries(entries, &count, err);
-    if (result == 0)
-        result = mount_memory(mount_point, 0, "mode=0755", err);
-    if (result < 0)
-        return result;
-    if (chdir(mount_point) < 0)
-        return err_set_errno(err, errno, "cannot change to '%s'", mount_point);
-    for (size_t i = 0; i < count; i++)
-        if ((result = place_entry(&entries[i], err)) < 0)
-            return result;
-    for (size_t i = 0; i < ARRAY_SIZE(FRESH); i++)
-        if (mkdir(FRESH[i], 0755) < 0)
-            return err_set_errno(err, errno, "cannot make '/%s'", FRESH[i]);
-    return 0;
 }
 
 static int show_image(const struct pod_spec *spec, const struct pod_container *container,
@@ -391,13 +305,14 @@ static int mask_inside(const struct pod_strings *masks, const char *path, const 
     return result;
 }
 
-/* `writable`: the root is an image's, over which can be written. */
+/* `writable`: the root itself is; in an image that means all of its files. */
 static int arrange(const struct pod_spec *spec, const struct pod_container *container,
                    const struct root_view *view, bool writable, struct err *err)
 {
     struct mount_layers layers = {0};
-    int result = writable ? step_image_write_names(spec, err) : mount_etc(spec, &layers, err);
-    if (result == 0 && !writable)
+    bool all_writable = writable && container->root;
+    int result = all_writable ? step_image_write_names(spec, err) : mount_etc(spec, &layers, err);
+    if (result == 0 && !all_writable)
         result = mount_scratch(container->read_only, &layers, err);
     if (result == 0 && !container->root)
         result = pod_python_link(IMAGE_TOOLS_DIRECTORY, err);
@@ -434,7 +349,7 @@ int step_root_enter(const struct pod_spec *spec, const struct pod_container *con
         result = mount_clone_volume(&container->mounts[i], &view.trees[i], &view.paths[i], err);
     if (result == 0)
         result = container->root ? show_image(spec, container, mount_point, &writable, err)
-                                 : show_machine(mount_point, err);
+                                 : step_machine_mount(spec, container, mount_point, &writable, err);
     if (result == 0)
         result = enter_root(spec, container, err);
     if (result == 0)

@@ -2,6 +2,7 @@
 #include "node/step/world.h"
 
 #include "node/process/strays.h"
+#include "node/step/layer.h"
 #include "node/step/limits.h"
 
 #include "base/str.h"
@@ -54,6 +55,8 @@ int step_world_build(const struct pod_spec *spec, const struct pod_container *co
     int result;
     if (spec->plain) {
         prctl(PR_SET_CHILD_SUBREAPER, 1);
+        if (container->layer && (result = step_layer_make(container, err)) < 0)
+            return result;
         return give_up(spec, container, err);
     }
     if ((result = step_root_enter(spec, container, mount_point, err)) < 0)

@@ -51,6 +51,7 @@ struct pod pod_make(const char *name, const char *address, const char *script)
     pod_strings_add(pod.arena, &pod.main->arguments, "-c");
     pod_strings_add(pod.arena, &pod.main->arguments, script);
     pod_strings_add(pod.arena, &pod.main->environment, "PATH=/usr/bin:/bin:/usr/sbin:/sbin");
+    pod.main->layer = arena_printf(pod.arena, "%s/layers/main", pod.directory);
     return pod;
 }
 
@@ -60,6 +61,7 @@ struct pod_container *pod_add_container(struct pod *pod, const char *name, const
     struct pod_container *added = pod_spec_add_container(pod->arena, &pod->spec, name);
     *added = like;
     added->name = name;
+    added->layer = arena_printf(pod->arena, "%s/layers/%s", pod->directory, name);
     added->arguments = (struct pod_strings){0};
     const char *const words[] = {"/bin/sh", "-c", script};
     for (size_t i = 0; i < ARRAY_SIZE(words); i++)

@@ -69,6 +69,12 @@ void volumes_cover_listed_secrets(void **state);
 void groups_and_capabilities(void **state);
 void a_read_only_root(void **state);
 
+/* test_sandbox_root.c */
+void the_working_directory_is_writable(void **state);
+void each_run_has_its_own_files(void **state);
+void a_root_without_room(void **state);
+void a_root_on_an_overlay(void **state);
+
 /* test_sandbox_command.c */
 void python_is_python3(void **state);
 void what_cannot_start_says_why(void **state);

@@ -30,7 +30,6 @@ static struct pod make_image_pod(const char *root, const char *script)
 {
     struct pod pod = pod_make("image", "10.244.1.1", script);
     pod.main->root = root;
-    pod.main->layer = arena_printf(pod.arena, "%s/layers/main", pod.directory);
     pod_strings_add(pod.arena, &pod.main->environment,
                     arena_printf(pod.arena, "STATE_DIR=%s", state_dir));
     return pod;

@@ -134,6 +134,37 @@ static void what_is_too_much_to_be_measured(void **state)
     assert_non_null(strstr(message, "more than 1000000 files, directories more than 4096 deep"));
 }
 
+/* A pod without any limit: only what its containers wrote outside of volumes counts, and not the
+ * number of files. */
+static void a_container_without_a_limit(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct json *pod =
+        read_json(arena, "{'spec':{'volumes':[{'name':'free','emptyDir':{}}],"
+                         " 'initContainers':[{'name':'init'}],'containers':[{'name':'main'}]}}");
+    struct storage_place *places;
+    assert_false(storage_is_limited(pod));
+    put("layers/main/out", 100 << 10);
+    size_t count = storage_places(arena, pod, directory, &places);
+    assert_int_equal(count, 2);
+    storage_measure(places, count);
+    assert_true(places[0].used >= 100 << 10);
+    places[0].is_beyond = true;
+    assert_null(storage_judge(arena, pod, places, count));
+    places[0].is_beyond = false;
+    places[0].used = STORAGE_LAYER_MAX;
+    assert_null(storage_judge(arena, pod, places, count));
+    places[0].used++;
+    assert_string_equal(
+        storage_judge(arena, pod, places, count),
+        "Container main wrote more than 20Gi outside of its volumes, the default limit: write to a "
+        "volume, or set resources.limits.ephemeral-storage. ");
+    /* A limit of its own may be larger. */
+    pod = read_json(arena, "{'spec':{'containers':[{'name':'main','resources':{'limits':{"
+                           "'ephemeral-storage':'40Gi'}}}]}}");
+    assert_null(storage_judge(arena, pod, places, 1));
+}
+
 /* Sidecars run beside the containers; before them each init container, beside the sidecars that are
  * there by then. */
 static void sidecars_bring_their_own(void **state)
@@ -174,7 +205,7 @@ static void sidecars_bring_their_own(void **state)
     }
 }
 
-static void who_has_no_limit_is_not_measured(void **state)
+static void which_pods_have_a_limit_of_their_own(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     assert_false(storage_is_limited(
@@ -195,8 +226,9 @@ int main(void)
         TEST(a_file_with_two_names_counts_once),
         TEST(closed_directories_hide_only_themselves),
         TEST(what_is_too_much_to_be_measured),
-        TEST(sidecars_bring_their_own),
-        TEST(who_has_no_limit_is_not_measured),
+        TEST(a_container_without_a_limit),
+        cmocka_unit_test(sidecars_bring_their_own),
+        TEST(which_pods_have_a_limit_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

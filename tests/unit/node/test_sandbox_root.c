@@ -1,0 +1,94 @@
+/* The root of a container that sees the machine's files: its own, on the disk, for one run. */
+#include "sandbox_pod.h"
+
+#include "base/file.h"
+#include "base/moment.h"
+
+#include <poll.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+static void expect(struct pod *pod, const char *log)
+{
+    pod_start(pod);
+    const struct container_end *end = pod_finish(pod);
+    if (end->exit_code)
+        fail_msg("%s %s", end->reason, end->message);
+    pod_expect_log(pod, log);
+}
+
+void the_working_directory_is_writable(void **state)
+{
+    static const char SCRIPT[] =
+        "pwd; echo words >out; mkdir -p deep/er; echo more >deep/er/file; cat out /deep/er/file\n"
+        "printf '#!/bin/sh\\necho ran\\n' >run.sh; chmod 755 run.sh; ./run.sh; stat -c %a /\n";
+    struct pod pod = pod_make("workdir", "10.244.1.1", SCRIPT);
+    expect(&pod, "/\nwords\nmore\nran\n755\n");
+    assert_true(file_exists(arena_printf(pod.arena, "%s/upper/deep/er/file", pod.main->layer)));
+    pod_drop(&pod);
+
+    /* A working directory that the machine lacks is the container's own, too. */
+    pod = pod_make("workdir", "10.244.1.1", "pwd; echo words >out; cat /nowhere/on/it/out");
+    pod.main->directory = "/nowhere/on/it";
+    expect(&pod, "/nowhere/on/it\nwords\n");
+    pod_drop(&pod);
+
+    pod = pod_make("workdir", "10.244.1.1", "echo words >out; cat out; id -u");
+    pod.main->user = 1234;
+    expect(&pod, "words\n1234\n");
+    pod_drop(&pod);
+}
+
+void each_run_has_its_own_files(void **state)
+{
+    struct pod pod =
+        pod_make("again", "10.244.1.1", "test -e been && echo BAD; touch been; exit 1");
+    pod.spec.restart = RESTART_ALWAYS;
+    pod_start(&pod);
+    int64_t deadline = moment_wall_ms() + DEADLINE_MS;
+    while (pod_state_now(&pod)->count == 0 || pod_state_now(&pod)->containers[0].restarts < 2) {
+        assert_true(moment_wall_ms() < deadline);
+        poll(NULL, 0, 5);
+    }
+    node_pod_end(pod.directory, pod.spec.plain, 0, NULL);
+    assert_string_equal(pod_log(&pod, 1), "");
+    pod_drop(&pod);
+}
+
+/* Where the layer cannot be made, as on a full disk, a program that writes nothing runs all the
+ * same. */
+void a_root_without_room(void **state)
+{
+    struct pod pod = pod_make("roomless", "10.244.1.1",
+                              "touch x 2>/dev/null && echo BAD; touch /tmp/x && echo runs");
+    char *taken = arena_printf(pod.arena, "%s/taken", pod.directory);
+    assert_int_equal(file_write_atomic(taken, "", 0, 0600, NULL), 0);
+    pod.main->layer = arena_printf(pod.arena, "%s/main", taken);
+    expect(&pod, "runs\n");
+    pod_drop(&pod);
+}
+
+/* An overlay cannot hold the changes of another overlay, as where the cluster runs in a container.
+ * Only root can make one here. */
+void a_root_on_an_overlay(void **state)
+{
+    if (node_space_is_nested(space))
+        skip();
+    struct pod pod = pod_make("stacked", "10.244.1.1", "echo words >/out; cat out");
+    char *top = arena_printf(pod.arena, "%s/layers", pod.directory);
+    char *options = arena_printf(pod.arena, "lowerdir=%s/lower,upperdir=%s/upper,workdir=%s/work",
+                                 scratch, scratch, scratch);
+    static const char *const NAMES[] = {"lower", "upper", "work"};
+    for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++)
+        file_make_dirs(arena_printf(pod.arena, "%s/%s", scratch, NAMES[i]), 0755, NULL);
+    file_make_dirs(top, 0700, NULL);
+    assert_int_equal(mount("overlay", top, "overlay", 0, options), 0);
+    pod_start(&pod);
+    const struct container_end *end = pod_finish(&pod);
+    bool on_disk = file_exists(arena_printf(pod.arena, "%s/out", pod.main->layer));
+    assert_int_equal(umount2(top, MNT_DETACH), 0);
+    assert_int_equal(end->exit_code, 0);
+    assert_true(on_disk);
+    pod_expect_log(&pod, "words\n");
+    pod_drop(&pod);
+}
