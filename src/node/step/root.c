@@ -287,10 +287,33 @@ static int place_volume(const struct pod_mount *mount, int tree, struct mount_la
     return result < 0 ? result : mount_attach(tree, mount->target, err);
 }
 
+static bool is_mount_root(const char *path)
+{
+    struct statx info;
+    return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &info) == 0 &&
+           info.stx_attributes & STATX_ATTR_MOUNT_ROOT;
+}
+
+/* A cover lies on a path. Mount each directory between `top` and `path` on itself, so that the pod
+ * cannot rename it and uncover the file for pods that start later. */
+static int pin_directories(const char *top, const char *path, struct err *err)
+{
+    for (const char *at = path + strlen(top) + 1; (at = strchr(at, '/')); at++) {
+        _cleanup_free_ char *directory = mem_strndup(path, (size_t)(at - path));
+        struct stat info;
+        if (lstat(directory, &info) < 0 || !S_ISDIR(info.st_mode))
+            return 0; /* the file is not shown */
+        if (!is_mount_root(directory) &&
+            mount(directory, directory, NULL, MS_BIND | MS_REC, NULL) < 0)
+            return err_set_errno(err, errno, "cannot protect '%s'", directory);
+    }
+    return 0;
+}
+
 /* What is covered on the machine is covered in a volume that holds it, too. A volume that is itself
  * such a place shows it: that is what it was asked for. */
-static int mask_inside(const struct pod_strings *masks, const char *path, const char *target,
-                       struct err *err)
+static int mask_inside(const struct pod_strings *masks, const char *path,
+                       const struct pod_mount *volume, struct err *err)
 {
     const char *root = str_eq(path, "/") ? "" : path;
     size_t size = strlen(root);
@@ -299,8 +322,11 @@ static int mask_inside(const struct pod_strings *masks, const char *path, const 
         const char *hidden = masks->items[i];
         if (!str_has_prefix(hidden, root) || hidden[size] != '/')
             continue;
-        _cleanup_free_ char *inside = mem_printf("%s%s", target, hidden + size);
-        result = mask(inside, err);
+        _cleanup_free_ char *inside = mem_printf("%s%s", volume->target, hidden + size);
+        if (!volume->read_only)
+            result = pin_directories(volume->target, inside, err);
+        if (result == 0)
+            result = mask(inside, err);
     }
     return result;
 }
@@ -322,7 +348,7 @@ static int arrange(const struct pod_spec *spec, const struct pod_container *cont
         const struct pod_mount *mount = &container->mounts[i];
         result = place_volume(mount, view->trees[i], &layers, err);
         if (result == 0)
-            result = mask_inside(&view->masks, view->paths[i], mount->target, err);
+            result = mask_inside(&view->masks, view->paths[i], mount, err);
     }
     /* A working directory that the machine lacks is made where that is easy; elsewhere the command
      * says that it is missing. */

@@ -232,10 +232,19 @@ void volumes_cover_secrets(void **state)
     struct pod pod = pod_make("cover", "10.244.1.1",
                               "test -e /host/seen && echo seen; ls -A /host/state\n"
                               "echo part; ls -A /part | grep pods; ls -A /part/pods\n"
-                              "echo file; wc -c </host/secret; wc -c </whole/secret");
+                              "echo file; wc -c </host/secret; wc -c </whole/secret\n"
+                              "cd /host/deep; ls -A; wc -c <er/key; {\n"
+                              "mv /host/deep /host/gone && echo BAD\n"
+                              "mv er gone && echo BAD; rm -r er && echo BAD\n"
+                              "mv er/key er/gone && echo BAD; ln er/key er/gone && echo BAD\n"
+                              "} 2>/dev/null; touch er/new && echo made");
     char *secret = arena_printf(pod.arena, "%s/secret", scratch);
     file_write_atomic(arena_printf(pod.arena, "%s/seen", scratch), "", 0, 0644, NULL);
     file_write_atomic(secret, "secret", 6, 0644, NULL);
+    char *key = arena_printf(pod.arena, "%s/deep/er/key", scratch);
+    file_make_dirs(arena_printf(pod.arena, "%s/deep/er", scratch), 0777, NULL);
+    file_write_atomic(key, "secret", 6, 0644, NULL);
+    pod_strings_add(pod.arena, &pod.spec.masks, key);
     pod_container_add_mount(pod.arena, pod.main, "/host", scratch);
     pod_container_add_mount(pod.arena, pod.main, "/part", scratch)->sub_path = "state";
     pod_container_add_mount(pod.arena, pod.main, "/whole/secret", secret);
@@ -243,7 +252,7 @@ void volumes_cover_secrets(void **state)
     pod_strings_add(pod.arena, &pod.spec.masks, secret);
     pod_start(&pod);
     pod_finish(&pod);
-    pod_expect_log(&pod, "seen\npart\npods\nfile\n0\n6\n");
+    pod_expect_log(&pod, "seen\npart\npods\nfile\n0\n6\ner\n0\nmade\n");
     pod_drop(&pod);
 }
 
