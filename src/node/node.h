@@ -28,6 +28,7 @@ struct node_options {
     bool plain;                    /* without namespaces, also where they work */
     bool isolated;                 /* pods are to reach nothing beyond the cluster */
     const char *resolv_conf;       /* names the machine's name servers; NULL: /etc/resolv.conf */
+    const char *const *shares;     /* directories for all pods, of node_share_find(); or NULL */
 };
 
 /* Enter the cluster's namespaces: its user namespace (made unless root) and the pod network, joined
@@ -60,6 +61,12 @@ const char *node_note(struct arena *arena, const char *state_dir);
  * runs already could read it. `path` is absolute. */
 int node_secret_file_add(const struct node_space *space, const char *state_dir, const char *path,
                          struct err *err);
+
+/* Finds the real path of a directory of the machine that every pod is to read and write at the same
+ * path. ERR_INVALID or ERR_NOT_FOUND, with the reason, if pods cannot have it. `home` is the
+ * user's, or NULL. */
+int node_share_find(struct arena *arena, const char *state_dir, const char *home, const char *path,
+                    const char **ret, struct err *err);
 
 struct node_runtime;
 int node_runtime_new(struct loop *loop, struct http_transport *transport, struct node_space *space,

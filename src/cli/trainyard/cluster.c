@@ -387,6 +387,7 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         .isolated = options->isolated,
         .resolv_conf = options->resolv_conf,
         .fake_gpus = options->fake_gpus,
+        .shares = options->shares,
     };
     signal(SIGPIPE, SIG_IGN); /* a program in a pod may stop reading while somebody writes to it */
     signal(SIGCHLD, SIG_DFL); /* whoever started us may not care how its children end; we do */

@@ -15,12 +15,13 @@ struct cluster_options {
     struct node_size size;         /* of each node */
     int listen_fd;                 /* the API's socket, taken over */
     int port;
-    const char *resolv_conf; /* the machine's name servers; NULL: as the machine has them */
-    int fake_gpus;           /* that the nodes tell of and the machine has not */
-    bool plain;              /* pods get no namespaces */
-    bool isolated;           /* pods are to reach nothing beyond the cluster */
-    bool restarted;          /* after a crash; `up` has told its user all there is to tell */
-    bool no_operator;        /* TFJobs and PyTorchJobs are for somebody else to run */
+    const char *resolv_conf;   /* the machine's name servers; NULL: as the machine has them */
+    const char *const *shares; /* directories for all pods, NULL-terminated */
+    int fake_gpus;             /* that the nodes tell of and the machine has not */
+    bool plain;                /* pods get no namespaces */
+    bool isolated;             /* pods are to reach nothing beyond the cluster */
+    bool restarted;            /* after a crash; `up` has told its user all there is to tell */
+    bool no_operator;          /* TFJobs and PyTorchJobs are for somebody else to run */
 };
 
 /* Run until SIGINT or SIGTERM. `ready` is called once the API answers and every node is Ready. Must

@@ -18,7 +18,7 @@ struct state_dir {
     const char *keeper;   /* held by the process that starts the server again after a crash */
     const char *restarts; /* how often that was, and why */
     const char *room;     /* blocks that the next start may use */
-    const char *settings; /* what later `up`s keep: the nodes and their size */
+    const char *settings; /* what later `up`s keep: the nodes, their size, the shared directories */
     const char *log;      /* of the server in the background */
     const char *kubeconfig;
     const char *token;

@@ -3,6 +3,7 @@
 #include "cli/trainyard/background.h"
 #include "cli/trainyard/cluster.h"
 #include "cli/trainyard/commands.h"
+#include "cli/trainyard/shares.h"
 #include "cli/trainyard/state_dir.h"
 #include "cli/trainyard/state_room.h"
 #include "cli/trainyard/up_settings.h"
@@ -34,6 +35,7 @@ struct up_values {
     struct up_settings settings;
     const char *resolv_conf;
     int64_t fake_gpus;
+    struct option_list shares;
     bool foreground;
     bool no_restart;
     bool plain;
@@ -67,6 +69,9 @@ static void print_ready(void *context)
         printf(
             "\nkubectl is not in PATH: 'apt-get install kubernetes-client' installs Debian's, and "
             "any kubectl from 1.20 on works\n");
+    for (size_t i = 0; options->shares[i]; i++)
+        printf("%spods read and write %s\n", i ? "" : "\n",
+               str_shell_word(arena, options->shares[i]));
     const char *notes[] = {node_note(arena, options->state->path),
                            node_size_note(arena, &options->size)};
     for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
@@ -112,7 +117,7 @@ static int up(const struct up_values *wanted, struct err *err)
                (int)server.pid, str_shell_word(arena, server.kubeconfig));
         if (!str_is_empty(wanted->settings.nodes) || !str_is_empty(wanted->settings.cpus) ||
             !str_is_empty(wanted->settings.memory) || !str_is_empty(wanted->kubeconfig) ||
-            wanted->no_operator || wanted->plain || wanted->no_restart)
+            wanted->shares.count || wanted->no_operator || wanted->plain || wanted->no_restart)
             printf(
                 "\nit goes on as it was started: run 'trainyard down' before 'trainyard up' with "
                 "other options\n");
@@ -124,6 +129,8 @@ static int up(const struct up_values *wanted, struct err *err)
         result = state_room_take(&state, err);
     if (result == 0)
         result = up_settings_apply(arena, &state, &wanted->settings, &cluster, err);
+    if (result == 0)
+        result = shares_choose(arena, &state, &wanted->shares, &options.shares, err);
     if (result == 0)
         result =
             http_listen("127.0.0.1", (int)wanted->port, &options.listen_fd, &options.port, err);
@@ -205,6 +212,12 @@ static const struct option OPTIONS[] = {
      .value = "N",
      .help =
          "count N GPUs that are not there, to try out jobs that ask for " KUBE_DEVICES_RESOURCE},
+    {.name = "share",
+     .type = OPTION_LIST,
+     .offset = offsetof(struct up_values, shares),
+     .value = "DIR",
+     .help = "let every pod read and write this directory of the machine, at the same path; 'none' "
+             "shares none (default: those of the last time)"},
     {.name = "foreground",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, foreground),

@@ -2,6 +2,7 @@
 #include "node/pod/plan_internal.h"
 
 #include "base/mem.h"
+#include "node/pod/masks.h"
 
 int planner_refuse(struct planner *p, const char *reason, const char *container, int result)
 {
@@ -78,7 +79,10 @@ int pod_plan(struct arena *arena, const struct pod_plan_input *input, struct pod
         p->spec->shares_processes = json_get_bool(spec, "shareProcessNamespace", false);
         p->spec->hosts = planner_hosts(p);
         p->spec->resolv_conf = planner_resolv_conf(p);
-        planner_add_masks(p);
+        pod_masks_add(arena, input->state_dir, input->home, &p->spec->masks);
+        p->spec->secrets = arena_printf(arena, "%s/secrets", input->state_dir);
+        for (size_t i = 0; input->shares && input->shares[i]; i++)
+            pod_strings_add(arena, &p->spec->shares, input->shares[i]);
     }
     int result = planner_hostname(p);
     if (result < 0)

@@ -22,6 +22,7 @@ struct pod_plan_input {
     const char *prober; /* this program, which speaks TLS for probes */
     int64_t started_ms; /* wall time when the node took the pod: its deadline counts from there */
     const char *home;   /* of the machine's user, or NULL */
+    const char *const *shares;       /* of `up --share`, NULL-terminated; or NULL */
     const char *machine_resolv_conf; /* content of the machine's /etc/resolv.conf */
     const struct json *images;
     const struct node_objects *objects;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Whether a mount of the container already decides what lies at `path`. */
-static bool is_covered(const struct pod_container *container, const char *path)
+bool planner_is_covered(const struct pod_container *container, const char *path)
 {
     for (size_t i = 0; i < container->mount_count; i++) {
         const char *target = container->mounts[i].target;
@@ -23,7 +23,7 @@ void planner_hand_programs(struct planner *p, struct pod_container *ret)
 {
     for (size_t i = 0; i < ret->arguments.count; i++) {
         const char *entry = image_handed_entry(p->arena, ret->arguments.items[i], i);
-        if (entry && !is_covered(ret, entry))
+        if (entry && !planner_is_covered(ret, entry))
             pod_container_add_mount(p->arena, ret, entry, entry)->read_only = true;
     }
 }

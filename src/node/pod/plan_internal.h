@@ -30,9 +30,6 @@ int planner_hostname(struct planner *p);
 const char *planner_hosts(struct planner *p);
 const char *planner_resolv_conf(struct planner *p);
 
-/* ---- pod/plan_masks.c: what the pod must not see */
-void planner_add_masks(struct planner *p);
-
 /* ---- pod/plan_mounts.c */
 int planner_prepare_volumes(struct planner *p);
 int planner_mounts(struct planner *p, const struct json *container, struct pod_container *ret);
@@ -55,6 +52,7 @@ void planner_default_environment(struct planner *p, const struct json *container
 int planner_command(struct planner *p, const struct json *container, struct pod_container *ret);
 
 /* ---- pod/plan_handed.c: programs below the machine's /tmp; after the command and the mounts */
+bool planner_is_covered(const struct pod_container *container, const char *path);
 void planner_hand_programs(struct planner *p, struct pod_container *ret);
 
 /* ---- pod/plan_plain.c: where there are no namespaces, and so no mounts */

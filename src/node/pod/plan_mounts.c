@@ -157,6 +157,15 @@ static int plan_volume(struct planner *p, const struct json *mount, struct pod_c
     return 0;
 }
 
+/* Directories that every pod shares with the machine, where the pod has no volume of its own. */
+static void plan_shares(struct planner *p, struct pod_container *ret)
+{
+    for (size_t i = 0; i < p->spec->shares.count; i++)
+        if (!planner_is_covered(ret, p->spec->shares.items[i]))
+            pod_container_add_mount(p->arena, ret, p->spec->shares.items[i],
+                                    p->spec->shares.items[i]);
+}
+
 int planner_mounts(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     /* The trainer needs the machine's libraries; an image with files of its own has others. */
@@ -179,5 +188,6 @@ int planner_mounts(struct planner *p, const struct json *container, struct pod_c
         return err_set(p->err, ERR_UNSUPPORTED,
                        "volumeDevices are not supported on this machine, where volumes are "
                        "directories: use volumeMounts and volumeMode Filesystem");
+    plan_shares(p, ret);
     return 0;
 }

@@ -166,6 +166,19 @@ static const char *keep(struct arena *arena, const char *text)
     return text ? arena_strdup(arena, text) : NULL;
 }
 
+static const char *const *keep_list(struct arena *arena, const char *const *list)
+{
+    size_t count = 0;
+    if (!list)
+        return NULL;
+    while (list[count])
+        count++;
+    const char **copy = ARENA_ARRAY(arena, const char *, count + 1);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = arena_strdup(arena, list[i]);
+    return copy;
+}
+
 static struct pod_plan_input copy_input(const struct pod_host *host,
                                         const struct pod_preparation_order *order,
                                         struct arena *arena)
@@ -186,6 +199,7 @@ static struct pod_plan_input copy_input(const struct pod_host *host,
         .prober = keep(arena, host->prober),
         .started_ms = order->started_ms,
         .home = keep(arena, host->home),
+        .shares = keep_list(arena, host->shares),
         .machine_resolv_conf = keep(arena, host->resolv_conf),
     };
 }

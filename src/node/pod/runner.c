@@ -460,8 +460,18 @@ void pod_runner_retry(struct pod_runner *runner)
         loop_timer_start(&runner->retry, 0); /* not here: who calls goes through all runners */
 }
 
+static bool has_shares(const struct pod_spec *spec, const char *const *shares)
+{
+    size_t count = 0;
+    for (; shares && shares[count]; count++)
+        if (count == spec->shares.count || !str_eq(spec->shares.items[count], shares[count]))
+            return false;
+    return count == spec->shares.count;
+}
+
 /* What an earlier control process gave the pod. After another start of the machine it is planned
- * again: its volumes were filled without waiting for the disk, and are to be filled anew. */
+ * again: its volumes were filled without waiting for the disk, and are to be filled anew. So it is
+ * where the directories that pods share are others now. */
 static void restore_spec(struct pod_runner *runner)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -471,7 +481,8 @@ static void restore_spec(struct pod_runner *runner)
         return;
     (void)boot_id(boot, NULL);
     bool is_same_kind = spec.plain == (runner->host->plain != NULL);
-    runner->has_spec = is_same_kind && str_eq(spec.boot, boot);
+    runner->has_spec = is_same_kind && str_eq(spec.boot, boot) &&
+                       (spec.plain || has_shares(&spec, runner->host->shares));
     runner->deadline_ms = spec.deadline_ms;
     if (spec.address && is_same_kind)
         str_copy(runner->address, sizeof(runner->address), spec.address);

@@ -29,6 +29,7 @@ struct pod_host {
     const char *plain; /* why there are no namespaces; NULL: there are */
     const char *home;  /* of the machine's user, or NULL */
     const char *resolv_conf;
+    const char *const *shares; /* directories that all pods share; NULL-terminated, or NULL */
     struct node_objects objects;
     struct node_object_source source; /* of the same objects */
     struct addresses addresses;

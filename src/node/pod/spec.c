@@ -180,6 +180,8 @@ void pod_spec_write(const struct pod_spec *spec, struct buf *buf)
     write_optional(buf, "resolv-conf", spec->resolv_conf);
     for (size_t i = 0; i < spec->masks.count; i++)
         record_write(buf, "mask", spec->masks.items[i]);
+    for (size_t i = 0; i < spec->shares.count; i++)
+        record_write(buf, "share", spec->shares.items[i]);
     write_optional(buf, "secrets", spec->secrets);
     write_limits(&spec->limits, buf);
     for (size_t i = 0; i < spec->sysctls.count; i++)
@@ -399,6 +401,8 @@ static int parse_record(struct parser *p, const char *key, const char *value)
         pod_strings_add(p->arena, &spec->sysctls, value);
     else if (str_eq(key, "mask"))
         pod_strings_add(p->arena, &spec->masks, value);
+    else if (str_eq(key, "share"))
+        pod_strings_add(p->arena, &spec->shares, value);
     else if (str_eq(key, "secrets"))
         spec->secrets = value;
     else

@@ -83,6 +83,7 @@ struct pod_spec {
     const char *prober;   /* the program that speaks TLS for probes; NULL: none */
     const char *hosts, *resolv_conf; /* contents of the files in /etc; NULL: the machine's */
     struct pod_strings masks;        /* paths whose content the pod must not see */
+    struct pod_strings shares; /* directories that its containers were given with the machine's */
     const char
         *secrets; /* the list of further ones (pod/secrets.h), read when a container starts */
     struct cgroup_trees groups;  /* the pod's own, of <pod directory>/cgroups; not in the text */

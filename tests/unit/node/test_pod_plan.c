@@ -21,6 +21,7 @@ static const struct json *get_object(void *context, const struct kube_resource *
 }
 
 static bool is_plain;
+static const char *const *shares;
 
 static int plan_pod(struct arena *arena, const struct json *pod, struct pod_spec *ret,
                     struct pod_plan_refusal *refusal, struct err *err)
@@ -38,6 +39,7 @@ static int plan_pod(struct arena *arena, const struct json *pod, struct pod_spec
         .host_address = "127.0.0.1",
         .trainer_path = "/opt/trainer",
         .home = "/home/me",
+        .shares = shares,
         .machine_resolv_conf = "nameserver 9.9.9.9\n",
         .images = read_json(
             arena, arena_printf(arena,
@@ -118,6 +120,32 @@ static void a_whole_pod(void **state)
     assert_false(main->mounts[1].read_only);
     assert_string_equal(main->mounts[2].target, IMAGE_TRAINER_PATH);
     assert_string_equal(main->mounts[2].source, "/opt/trainer");
+}
+
+static bool has_share(const struct pod_container *container, const char *path)
+{
+    for (size_t i = 0; i < container->mount_count; i++)
+        if (str_eq(container->mounts[i].target, path))
+            return str_eq(container->mounts[i].source, path) && !container->mounts[i].read_only;
+    return false;
+}
+
+/* In every container, an image's as well, but not over a volume. */
+static void shared_directories(void **state)
+{
+    static const char *const SHARES[] = {"/data/set", "/tmp/me", NULL};
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    shares = SHARES;
+    struct pod_spec spec = must_plan(
+        arena, "{'volumes':[{'name':'v','emptyDir':{}}],'containers':["
+               "{'name':'a','command':['x']},{'name':'b','image':'rooted'},"
+               "{'name':'c','command':['x'],'volumeMounts':[{'name':'v','mountPath':'/data'}]}]}");
+    shares = NULL;
+    assert_int_equal(spec.shares.count, 2);
+    for (size_t i = 0; i < spec.container_count; i++) {
+        assert_int_equal(has_share(&spec.containers[i], "/data/set"), i < 2);
+        assert_true(has_share(&spec.containers[i], "/tmp/me"));
+    }
 }
 
 /* What is mounted below /root is found as ~. */
@@ -606,6 +634,7 @@ int main(void)
         cmocka_unit_test(without_namespaces_nothing_is_mounted),
         cmocka_unit_test(without_namespaces_a_step_hands_on),
         cmocka_unit_test(without_namespaces_non_root_is_who_we_are),
+        cmocka_unit_test(shared_directories),
         cmocka_unit_test(gpus_are_told),
         cmocka_unit_test(gpus_are_counted),
     };

@@ -23,6 +23,7 @@ static void spec_round_trip(void **state)
                             .restart = RESTART_ON_FAILURE,
                             .hosts = "127.0.0.1\tlocalhost\nback\\slash\n"};
     pod_strings_add(arena, &spec.masks, "/root");
+    pod_strings_add(arena, &spec.shares, "/data set");
     spec.secrets = "/state/secrets";
     struct pod_container *first = pod_spec_add_container(arena, &spec, "first");
     first->init = true;
@@ -79,6 +80,7 @@ static void spec_round_trip(void **state)
     assert_true(read.containers[1].unconfined && read.containers[1].read_only);
     assert_false(read.containers[0].unconfined || read.containers[0].read_only);
     assert_string_equal(read.sysctls.items[0], "net.a=b c");
+    assert_string_equal(read.shares.items[0], "/data set");
     assert_true(read.extra_group_count == 1 && read.extra_groups[0] == 42);
     assert_int_equal(read.memory_count, 2);
     assert_true(read.memories[0].size == 4096 && read.memories[0].group == -1);

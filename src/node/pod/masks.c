@@ -1,6 +1,5 @@
-/* What of the machine a pod must not see. Secrets of the cluster that lie elsewhere are in a list
- * of their own (pod/secrets.h). */
-#include "node/pod/plan_internal.h"
+/* What of the machine a pod must not see; see pod/masks.h. */
+#include "node/pod/masks.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -28,14 +27,12 @@ static const char *const SECRETS[] = {
     ".config/chromium",
 };
 
-void planner_add_masks(struct planner *p)
+void pod_masks_add(struct arena *arena, const char *state_dir, const char *home,
+                   struct pod_strings *ret)
 {
-    const char *home = p->input->home;
-    pod_strings_add(p->arena, &p->spec->masks, p->input->state_dir);
-    p->spec->secrets = arena_printf(p->arena, "%s/secrets", p->input->state_dir);
+    pod_strings_add(arena, ret, state_dir);
     if (!home || !str_eq(home, "/root"))
-        pod_strings_add(p->arena, &p->spec->masks, "/root");
+        pod_strings_add(arena, ret, "/root");
     for (size_t i = 0; home && i < ARRAY_SIZE(SECRETS); i++)
-        pod_strings_add(p->arena, &p->spec->masks,
-                        arena_printf(p->arena, "%s/%s", home, SECRETS[i]));
+        pod_strings_add(arena, ret, arena_printf(arena, "%s/%s", home, SECRETS[i]));
 }

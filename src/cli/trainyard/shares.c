@@ -1,0 +1,77 @@
+/* Shared directories; see shares.h. */
+#include "cli/trainyard/shares.h"
+
+#include "base/file.h"
+#include "base/json_file.h"
+#include "base/str.h"
+#include "node/node.h"
+
+#include <stdlib.h>
+
+enum { SHARES_MAX = 16 };
+
+static bool is_among(const char *const *list, size_t count, const char *path)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_eq(list[i], path))
+            return true;
+    return false;
+}
+
+/* The real paths of the directories named, each once. */
+static int find_directories(struct arena *arena, const struct state_dir *state,
+                            const struct option_list *wanted, const char **ret, struct err *err)
+{
+    size_t count = 0;
+    if (wanted->count > SHARES_MAX)
+        return err_set(err, ERR_USAGE, "--share: at most %d directories", SHARES_MAX);
+    for (size_t i = 0; i < wanted->count; i++) {
+        const char *found;
+        int result =
+            node_share_find(arena, state->path, getenv("HOME"), wanted->items[i], &found, err);
+        if (result < 0)
+            return err_wrap(err, "--share");
+        if (!is_among(ret, count, found))
+            ret[count++] = found;
+    }
+    return 0;
+}
+
+static int keep_directories(struct arena *arena, const struct state_dir *state,
+                            struct json *settings, const char *const *paths, struct err *err)
+{
+    struct json *list = json_array(arena);
+    for (size_t i = 0; paths[i]; i++)
+        json_append(list, json_string(arena, paths[i]));
+    json_set(arena, settings, "shares", list);
+    return json_file_write(state->settings, settings, err);
+}
+
+int shares_choose(struct arena *arena, const struct state_dir *state,
+                  const struct option_list *wanted, const char *const **ret, struct err *err)
+{
+    struct json *settings = json_object(arena);
+    int result =
+        file_exists(state->settings) ? json_file_read(arena, state->settings, &settings, err) : 0;
+    if (result < 0)
+        return result;
+    const struct json *kept = json_get(settings, "shares");
+    const char **paths = ARENA_ARRAY(arena, const char *, SHARES_MAX + 1);
+    struct option_list list = {.items = ARENA_ARRAY(arena, const char *, SHARES_MAX)};
+    JSON_EACH (path, kept) {
+        if (json_text(path) && list.count < SHARES_MAX)
+            list.items[list.count++] = json_text(path);
+    }
+    bool is_none = wanted->count == 1 && str_eq(wanted->items[0], "none");
+    if (wanted->count)
+        list = is_none ? (struct option_list){0} : *wanted;
+    result = find_directories(arena, state, &list, paths, err);
+    if (result < 0 && !wanted->count)
+        return err_wrap(err, "a directory of the last 'up' (run 'trainyard up --share none' to "
+                             "share none)");
+    if (result == 0 && wanted->count)
+        result = keep_directories(arena, state, settings, paths, err);
+    if (result == 0)
+        *ret = paths;
+    return result;
+}

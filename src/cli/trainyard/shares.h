@@ -1,0 +1,13 @@
+/* The directories of the machine that all pods read and write: `up --share DIR`. */
+#ifndef TRAINYARD_CLI_TRAINYARD_SHARES_H
+#define TRAINYARD_CLI_TRAINYARD_SHARES_H
+
+#include "base/options.h"
+#include "cli/trainyard/state_dir.h"
+
+/* Chooses the directories: those of `wanted`, else those of the last `up`; none for the one word
+ * "none". They are kept for the next `up`. `ret` is NULL-terminated. */
+int shares_choose(struct arena *arena, const struct state_dir *state,
+                  const struct option_list *wanted, const char *const **ret, struct err *err);
+
+#endif

@@ -1,0 +1,109 @@
+#!/bin/bash
+# `up --share DIR`: every pod reads and writes a directory of the machine at its own path, also below /tmp, and what is hidden from pods
+# stays hidden in it. The directory is kept for the next `up`. As root and as an ordinary user.
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+pod() { # NAME SCRIPT [LINES-OF-THE-SPEC]
+    kubectl create -f - <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $1}
+spec:
+  terminationGracePeriodSeconds: 0
+${3:-  restartPolicy: Never}
+  containers:
+  - name: main
+    image: trainyard/tools
+    command: [sh, -c, $(jq -Rs . <<<"$2")]
+YAML
+}
+says() { # POD TEXT
+    wait_for_phase "$1" Succeeded
+    assert_eq "what $1 says" "$2" "$(kubectl logs "$1")"
+}
+refused() { # DIR REASON
+    local said
+    ! said=$(as_user "$TRAINYARD" up --port 0 --share "$1" 2>&1) || fail "'$1' can be shared"
+    assert_contains "why '$1' cannot be shared" "$2" "$said"
+}
+
+check_refusals() {
+    local hidden=$HOME/.ssh
+    as_user mkdir -p "$hidden/deep" "$TRAINYARD_STATE/pods"
+    refused "$SCRATCH/missing" "cannot share '$SCRATCH/missing': No such file or directory"
+    refused "$share/file" "it is not a directory"
+    refused / "belongs to the system"
+    refused /proc/sys "belongs to the system"
+    refused /tmp "every pod has its own; share a directory below it"
+    refused "$HOME" "a pod could change your keys"
+    refused "$SCRATCH" "a pod could change your keys"
+    refused "$hidden/deep" "holds secrets and is hidden from pods"
+    refused "$TRAINYARD_STATE/pods" "'$TRAINYARD_STATE' holds secrets"
+}
+
+check() {
+    local share=$SCRATCH/data other=$HOME/project words
+    as_user mkdir -p "$share/deep/er" "$other"
+    as_user tee "$share/file" >/dev/null <<<"data"
+    check_refusals
+
+    # A relative path, a link, and the same directory by two names.
+    as_user ln -s "$share" "$SCRATCH/link"
+    (cd "$SCRATCH" && as_user "$TRAINYARD" up --port 0 --share data --share link --share "$other" --kubeconfig "$share/deep/er/config") >"$SCRATCH/up.log" ||
+        fail "up: $(cat "$SCRATCH/up.log")"
+    CLUSTER_UP=yes
+    KUBECONFIG=$share/deep/er/config
+    assert_contains "up" "pods read and write $share
+pods read and write $other" "$(cat "$SCRATCH/up.log")"
+    pod writes "cat $share/file; echo one >$share/one; echo two >$other/two; ls /tmp"
+    says writes "data
+$(basename "$SCRATCH")"
+    assert_eq "files of the pod" "one two" "$(cat "$share/one") $(cat "$other/two")"
+    pod reads "cat $share/one; cd $share/deep; wc -c <er/config; { mv er x || mv ../deep ../x || rm er/config; } 2>/dev/null || echo kept"
+    says reads "one
+0
+kept"
+    [ -s "$KUBECONFIG" ] || fail "the kubeconfig is gone"
+    kubectl create -f - <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: own}
+spec:
+  restartPolicy: Never
+  volumes: [{name: own, emptyDir: {}}]
+  containers:
+  - {name: main, image: trainyard/tools, command: [ls, -A, $share], volumeMounts: [{name: own, mountPath: $share}]}
+YAML
+    says own ""
+
+    # It is kept: by the process that starts the server again, and for the next `up`.
+    pod stays "while :; do test ! -e $share/file || echo seen; sleep 0.2; done" '  restartPolicy: Always'
+    wait_for_log stays seen
+    kill -9 "$(server_pid)"
+    wait_until "the server to come back" kubectl get nodes
+    pod again "cat $share/file"
+    says again data
+    as_user "$TRAINYARD" down >/dev/null
+    KUBECONFIG=$TRAINYARD_STATE/kubeconfig
+    cluster_up
+    assert_contains "a later up" "pods read and write $share" "$(cat "$SCRATCH/up.log")"
+    pod later "cat $share/file"
+    says later data
+
+    # A pod that was made before follows, too.
+    as_user "$TRAINYARD" down >/dev/null
+    cluster_up --share none
+    words=$(cat "$SCRATCH/up.log")
+    [[ $words != *"pods read and write"* ]] || fail "none: $words"
+    pod none "test -e $share/file || echo hidden"
+    says none hidden
+    hidden_in_stays() { kubectl exec stays -- sh -c "test ! -e $share/file"; }
+    wait_until "the pod of before to run without it" hidden_in_stays
+    cluster_wipe
+    rm -rf "$share" "$other" "$SCRATCH/link" "$HOME/.ssh"
+}
+
+check
+become_ordinary_user
+check
