@@ -4,6 +4,9 @@
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
+PLACE=$(mktemp -d /tmp/trainyard-share.XXXXXX) # below /tmp wherever the test's own files are
+clean_up() { rm -rf "$PLACE"; }
+
 pod() { # NAME SCRIPT [LINES-OF-THE-SPEC]
     kubectl create -f - <<YAML
 apiVersion: v1
@@ -37,28 +40,28 @@ check_refusals() {
     refused /proc/sys "belongs to the system"
     refused /tmp "every pod has its own; share a directory below it"
     refused "$HOME" "a pod could change your keys"
-    refused "$SCRATCH" "a pod could change your keys"
+    refused "$(dirname "$HOME")" "a pod could change your keys"
     refused "$hidden/deep" "holds secrets and is hidden from pods"
     refused "$TRAINYARD_STATE/pods" "'$TRAINYARD_STATE' holds secrets"
 }
 
 check() {
-    local share=$SCRATCH/data other=$HOME/project words
+    local share=$PLACE/data other=$HOME/project words
     as_user mkdir -p "$share/deep/er" "$other"
     as_user tee "$share/file" >/dev/null <<<"data"
     check_refusals
 
     # A relative path, a link, and the same directory by two names.
-    as_user ln -s "$share" "$SCRATCH/link"
-    (cd "$SCRATCH" && as_user "$TRAINYARD" up --port 0 --share data --share link --share "$other" --kubeconfig "$share/deep/er/config") >"$SCRATCH/up.log" ||
+    as_user ln -s "$share" "$PLACE/link"
+    (cd "$PLACE" && as_user "$TRAINYARD" up --port 0 --share data --share link --share "$other" --kubeconfig "$share/deep/er/config") >"$SCRATCH/up.log" ||
         fail "up: $(cat "$SCRATCH/up.log")"
     CLUSTER_UP=yes
     KUBECONFIG=$share/deep/er/config
     assert_contains "up" "pods read and write $share
 pods read and write $other" "$(cat "$SCRATCH/up.log")"
-    pod writes "cat $share/file; echo one >$share/one; echo two >$other/two; ls /tmp"
+    pod writes "cat $share/file; echo one >$share/one; echo two >$other/two; ls /tmp | grep share"
     says writes "data
-$(basename "$SCRATCH")"
+$(basename "$PLACE")"
     assert_eq "files of the pod" "one two" "$(cat "$share/one") $(cat "$other/two")"
     pod reads "cat $share/one; cd $share/deep; wc -c <er/config; { mv er x || mv ../deep ../x || rm er/config; } 2>/dev/null || echo kept"
     says reads "one
@@ -101,9 +104,10 @@ YAML
     hidden_in_stays() { kubectl exec stays -- sh -c "test ! -e $share/file"; }
     wait_until "the pod of before to run without it" hidden_in_stays
     cluster_wipe
-    rm -rf "$share" "$other" "$SCRATCH/link" "$HOME/.ssh"
+    rm -rf "$share" "$other" "$PLACE/link" "$HOME/.ssh"
 }
 
 check
 become_ordinary_user
+[ ${#AS_USER[@]} = 0 ] || chown 65534:65534 "$PLACE"
 check

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { ADVICE_MAX = 400 }; /* bytes of a sentence that is put together */
+
 #if defined(__x86_64__)
 #define NATIVE_MACHINE EM_X86_64
 #elif defined(__aarch64__)
@@ -99,17 +101,41 @@ static const char *explain_missing(const char *program)
     return "";
 }
 
+/* The file is there, but what the kernel starts in its place is not: the interpreter of a script,
+ * or the loader of a program. */
+static const char *explain_interpreter(const char *path, char text[ADVICE_MAX])
+{
+    char line[256] = "";
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = file < 0 ? -1 : read(file, line, sizeof(line) - 1);
+    if (file >= 0)
+        close(file);
+    if (got < 2 || memcmp(line, "#!", 2) != 0)
+        return ": it is there, but its interpreter or loader is not";
+    const char *name = line + 2 + strspn(line + 2, " \t");
+    snprintf(
+        text, 512,
+        ": its first line names the interpreter '%.*s', which does not exist in the pod; "
+        "correct that line, or name an interpreter in the command, as in [\"python3\", \"%s\"]",
+        (int)strcspn(name, " \t\r\n"), name, path);
+    return text;
+}
+
 static int become_file(const char *const *arguments, const char *path, struct err *err)
 {
     const char *advice = "";
+    char text[ADVICE_MAX];
     execve(path, (char *const *)arguments, environ);
     const int cause = errno;
     if (cause == ENOEXEC)
         advice = explain_format(path);
     else if (cause == ENOENT && access(path, F_OK) == 0)
-        advice = ": it is there, but its interpreter or loader is not";
+        advice = explain_interpreter(path, text);
     else if (cause == ENOENT)
         advice = explain_missing(path);
+    else if (cause == EACCES && access(path, R_OK) == 0 && access(path, X_OK) < 0)
+        advice = ": it is not executable; run 'chmod +x' on it, or name an interpreter before it, "
+                 "as in [\"python3\", \"train.py\"]";
     const int result = err_set_errno(err, cause, "cannot run '%s'", arguments[0]);
     strncat(err->message, advice, sizeof(err->message) - strlen(err->message) - 1);
     return result;

@@ -118,8 +118,8 @@ static void explain_missing(const struct pod_spec *spec, const struct pod_contai
         advice = " in the image";
     for (size_t i = 0; !spec->plain && !container->root && i < ARRAY_SIZE(OWN); i++)
         if (!advice[0] && str_has_prefix(program, OWN[i]))
-            advice = ": pods do not see this directory of the machine, keep the program elsewhere, "
-                     "in your home or in /opt";
+            advice = ": pods do not see this directory of the machine; keep the program in your "
+                     "home or in /opt, or share its directory with 'trainyard up --share DIR'";
     strncat(err->message, advice, sizeof(err->message) - strlen(err->message) - 1);
 }
 

@@ -53,8 +53,10 @@ static const char *last_lines(const struct buf *text)
     return at;
 }
 
-static void read_log(const char *path, char ret[POD_LAST_WORDS_MAX + 1])
+void step_message_read_log(const char *directory, const char *container, int64_t run,
+                           char ret[POD_LAST_WORDS_MAX + 1])
 {
+    _cleanup_free_ char *path = pod_log_path(directory, container, run);
     _cleanup_buf_ struct buf records, text;
     buf_init(&records, LOG_READ);
     buf_init(&text, LOG_READ);
@@ -74,10 +76,9 @@ void step_message_read(const char *directory, const struct pod_container *contai
                        int exit_code, char ret[POD_LAST_WORDS_MAX + 1])
 {
     _cleanup_free_ char *path = pod_message_path(directory, container->name);
-    _cleanup_free_ char *log = pod_log_path(directory, container->name, run);
     _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     ssize_t size = fd < 0 ? 0 : read(fd, ret, POD_LAST_WORDS_MAX);
     ret[size > 0 ? size : 0] = '\0';
     if (ret[0] == '\0' && exit_code != 0 && container->message_from_log)
-        read_log(log, ret);
+        step_message_read_log(directory, container->name, run, ret);
 }

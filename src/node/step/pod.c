@@ -8,6 +8,7 @@
 #include "node/step/container.h"
 
 #include "node/process/lock.h"
+#include "node/step/advice.h"
 #include "node/step/life.h"
 #include "node/step/limits.h"
 #include "node/step/server.h"
@@ -371,6 +372,8 @@ static void reap(struct supervisor *s)
             if (!s->runs[i].is_up)
                 pod_state_tell(&s->state, s->state.containers[i].name, true, "Failed", "Error: %s",
                                s->state.containers[i].end.message);
+            else if (!s->stopping)
+                step_advice_tell(s->directory, &s->spec, i, &s->state);
             life_over(&s->lives[i]);
             decide_after_end(s, i);
         }

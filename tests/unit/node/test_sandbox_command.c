@@ -95,7 +95,9 @@ void what_is_no_program_is_named(void **state)
         {NAMELESS, strlen(NAMELESS),
          "Exec format error: its first line names no interpreter that can be run"},
         {NO_SHELL, strlen(NO_SHELL),
-         "No such file or directory: it is there, but its interpreter or loader is not"},
+         "No such file or directory: its first line names the interpreter '/no/such/shell', which "
+         "does not exist in the pod; correct that line, or name an interpreter in the command, as "
+         "in [\"python3\", \"/v/program\"]"},
         {"", 0, "Exec format error: it is empty"},
         {GZIP, sizeof(GZIP), "Exec format error: it is neither a program for Linux nor a script"},
         {&foreign, sizeof(foreign), "Exec format error: it was built for another kind of machine"},
