@@ -7,8 +7,10 @@
 #include "node/node_size.h"
 #include "node/pod/limits.h"
 #include "node/pod/tokens.h"
+#include "node/process/lock.h"
 
 #include "base/boot.h"
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -101,6 +103,15 @@ static int plan(struct pod_preparation *self, struct arena *arena, struct err *e
     return pod_spec_store(input.pod_dir, &spec, err);
 }
 
+/* It may have come up since the loop looked: time passes on the way to the pool. */
+static bool has_supervisor(const struct pod_preparation *self)
+{
+    _cleanup_free_ char *lock = mem_printf("%s/lock", self->input.pod_dir);
+    _cleanup_fd_ int pidfd = -1;
+    pid_t pid;
+    return process_lock_holder(lock, &pidfd, &pid, NULL) == 0;
+}
+
 static void prepare(struct loop_work *work)
 {
     struct pod_preparation *self = CONTAINER_OF(work, struct pod_preparation, work);
@@ -108,7 +119,11 @@ static void prepare(struct loop_work *work)
     struct err *err = &self->prepared.err;
     err_clear(err);
     self->prepared.refusal = (struct pod_plan_refusal){.reason = "FailedCreatePodSandBox"};
-    if (self->is_planned || plan(self, arena, err) == 0)
+    if (!self->is_planned && plan(self, arena, err) < 0)
+        return;
+    /* To place the groups ends every process that is left in them. */
+    self->prepared.is_up = has_supervisor(self);
+    if (!self->prepared.is_up)
         (void)cgroup_base_place_pod(&self->groups, self->input.pod_dir,
                                     kube_meta_uid(self->input.pod), err);
 }

@@ -260,12 +260,12 @@ static void on_prepared(void *context, struct pod_prepared *prepared)
     runner->tokens = prepared->tokens;
     map_init(&prepared->tokens);
     bool is_failed = prepared->err.code != 0;
-    if (is_failed || is_unwanted(runner)) {
+    if (is_failed || prepared->is_up || is_unwanted(runner)) {
         runner->host->starting--;
         state_machine_move(&runner->machine, WAITING);
         if (is_failed && !is_unwanted(runner))
             pod_runner_refuse(runner, &prepared->refusal, &prepared->err);
-        pod_runner_work(runner);
+        pod_runner_work(runner); /* which attaches to a supervisor that is up */
         return;
     }
     if (!runner->has_spec)
