@@ -36,7 +36,7 @@ static int put(const struct bootstrap *bootstrap, struct arena *arena,
     const char *key =
         rest_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
     _cleanup_buf_ struct buf data;
-    int r = stored_encode(object, &data, err);
+    int r = stored_encode(object, 0, &data, err);
     if (r == 0)
         /* A server must start on a full disk, too, so that objects can be deleted. */
         r = store_put_reserved(bootstrap->store, key, data.data, data.size, expected, written, NULL,

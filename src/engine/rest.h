@@ -40,7 +40,7 @@ struct rest {
     struct http_header *warnings;     /* sent with the answer, whatever it is */
     size_t unreadable;                /* objects that the answer leaves out */
     bool is_off_loop; /* a pool thread prepares it: neither store nor engine may be used */
-    bool is_measured; /* that thread has checked the limits of what is stored */
+    bool is_measured; /* the limits of the object that is to be stored were checked */
     const struct json *applied; /* what an apply made, its managedFields right; NULL: none was */
 };
 

@@ -101,7 +101,7 @@ static int put_quota(struct rest *rest, struct json *quota, const char *key, int
     json_set(rest->arena, json_get(quota, "metadata"), "resourceVersion",
              json_stringf(rest->arena, "%" PRId64, store_next_revision(store)));
     _cleanup_buf_ struct buf data;
-    int r = stored_encode(quota, &data, err);
+    int r = stored_encode(quota, 0, &data, err);
     return r < 0 ? r : store_put(store, key, data.data, data.size, expected, written, NULL, err);
 }
 

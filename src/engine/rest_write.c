@@ -66,6 +66,14 @@ static void write_done(void *context, const struct store_object *object, const s
         rest_respond_stored(rest, status, object);
 }
 
+/* Check the limits, once per request. */
+static int measure(struct rest *rest, const struct json *object, struct err *err)
+{
+    int r = rest->is_measured ? 0 : stored_check(object, err);
+    rest->is_measured = r == 0;
+    return r;
+}
+
 static const char *next_version(struct rest *rest)
 {
     return arena_printf(rest->arena, "%" PRId64, store_next_revision(engine_store(rest->engine)));
@@ -80,7 +88,10 @@ static int encode_as(struct rest *rest, struct json *object, const char *version
     const struct registry_resource *resource = rest->route.resource;
     if (resource->stored_version)
         json_set_string(rest->arena, object, "apiVersion", resource->stored_version);
-    int r = stored_encode(object, ret, err);
+    unsigned known = rest->is_measured ? STORED_MEASURED : 0;
+    if (resource->form == SCHEMA_FORM_TYPED && !resource->definition)
+        known |= STORED_TYPED;
+    int r = stored_encode(object, known, ret, err);
     if (resource->stored_version)
         json_set_string(rest->arena, object, "apiVersion", resource->api_version);
     return r;
@@ -229,7 +240,7 @@ void rest_commit_answer(struct rest *rest, struct json *object, int64_t expected
 {
     struct err err = ERR_INIT;
     if (rest->dry_run) {
-        if (!rest->is_measured && stored_check(object, &err) < 0)
+        if (measure(rest, object, &err) < 0)
             rest_respond_error(rest, &err);
         else
             rest_respond_json(rest, success_status, answer ? answer : object);
@@ -420,8 +431,8 @@ int rest_admit_create(struct rest *rest, struct json *object, struct err *err)
     r = check_free(rest, rest->about_name, err);
     if (r == 0 && resource->hooks.admit)
         r = resource->hooks.admit(rest, object, NULL, err);
-    if (r == 0 && !rest->is_measured)
-        r = stored_check(object, err);
+    if (r == 0)
+        r = measure(rest, object, err);
     return r == 0 ? rest_charge_quotas(rest, object, NULL, err) : r;
 }
 
@@ -539,7 +550,7 @@ int rest_shape_update(struct rest *rest, struct json *object, const struct json 
         if (rest->invalid.count > 0)
             return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
         r = rest_track_fields(rest, object, old, err);
-        return r == 0 ? stored_check(object, err) : r;
+        return r == 0 ? measure(rest, object, err) : r;
     }
     if (registry_has_status(resource))
         take_member(rest->arena, object, old, "status");
@@ -563,8 +574,8 @@ int rest_admit_update(struct rest *rest, struct json *object, const struct json 
     if (rest->route.sub != SUB_NONE)
         return 0;
     int r = resource->hooks.admit ? resource->hooks.admit(rest, object, old, err) : 0;
-    if (r == 0 && !rest->is_measured)
-        r = stored_check(object, err);
+    if (r == 0)
+        r = measure(rest, object, err);
     return r == 0 ? rest_charge_quotas(rest, object, old, err) : r;
 }
 

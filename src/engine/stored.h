@@ -1,7 +1,7 @@
 /* Objects as the store has them. One rule holds here: every object that a write accepts can be
  * read, listed, watched, patched and deleted. Therefore the limits are checked on the bytes that go
  * into the store, after defaults, managedFields and conversions, by stored_encode(), which reads
- * them back as every later request will.
+ * them back as every later request will unless the object's types prove it.
  *
  * A file can be damaged, and another release may have had other limits. Therefore an object in the
  * store may still be unreadable. Such an object costs only itself: a list and a watch leave it out,
@@ -32,9 +32,17 @@ enum {
     STORED_BYTES_RESERVE = 256 * 1024,
 };
 
+/* What is known of an object that is to be encoded. */
+enum {
+    STORED_MEASURED = 1, /* stored_check() has passed */
+    /* Its kind has a type for every field, and it was decoded by them. Then its bytes can be read
+     * again: json_write() only writes what json_parse() reads. */
+    STORED_TYPED = 2,
+};
+
 /* The bytes to store. ERR_INVALID or ERR_TOO_LARGE names the limit that the object passes. `ret` is
  * initialised in every case; the caller releases it. */
-int stored_encode(const struct json *object, struct buf *ret, struct err *err);
+int stored_encode(const struct json *object, unsigned known, struct buf *ret, struct err *err);
 
 /* The limits of stored_encode() without the bytes, for a request that must be refused before
  * another object is written for it, or that is a dry run. Texts count without their escapes. */
