@@ -3,6 +3,7 @@
 #include "node_test.h"
 
 #include "kube/informer.h"
+#include "loop/loop.h"
 #include "loop/sim/sim_loop.h"
 #include "node/limits/cgroup_base.h"
 #include "node/pod/preparation.h"
@@ -45,22 +46,26 @@ static struct kube_object *object_of(const char *text)
     return kube_object_new(read_json(arena, text));
 }
 
-static struct kube_object *make_pod(void)
+static struct kube_object *make_pod(int number)
 {
-    return object_of("{'metadata':{'name':'p','namespace':'default','uid':'u1'},'spec':{"
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    return object_of(
+        arena_printf(arena,
+                     "{'metadata':{'name':'p','namespace':'default','uid':'u%d'},'spec':{"
                      "'volumes':[{'name':'v','configMap':{'name':'c'}}],"
                      "'containers':[{'name':'main','image':'i','command':['true'],"
-                     "'volumeMounts':[{'name':'v','mountPath':'/v'}]}]}}");
+                     "'volumeMounts':[{'name':'v','mountPath':'/v'}]}]}}",
+                     number));
 }
 
 /* The host's memory goes as soon as the preparation has begun. */
-static struct pod_preparation *start(struct loop *loop, struct outcome *outcome)
+static struct pod_preparation *start(struct loop *loop, int number, struct outcome *outcome)
 {
     static struct cgroup_base groups = {.earlier = ""};
     static struct pod_host host;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct map tokens = {0};
-    struct kube_object *pod = make_pod();
+    struct kube_object *pod = make_pod(number);
     host = (struct pod_host){
         .loop = loop,
         .groups = &groups,
@@ -73,7 +78,7 @@ static struct pod_preparation *start(struct loop *loop, struct outcome *outcome)
     };
     const struct pod_preparation_order order = {
         .pod = pod,
-        .directory = arena_printf(arena, "%s/pods/u1", directory),
+        .directory = arena_printf(arena, "%s/pods/u%d", directory, number),
         .address = "10.244.1.2",
         .node_address = "127.0.0.1",
         .tokens = &tokens,
@@ -95,7 +100,7 @@ static void its_plan_gets_the_objects_it_asks_for(void **state)
     struct loop *loop = sim_loop_new(1, 0);
     struct outcome outcome;
     config = object_of("{'metadata':{'name':'c','namespace':'default'},'data':{'a':'x'}}");
-    start(loop, &outcome);
+    start(loop, 1, &outcome);
     assert_false(is_there("spec")); /* nothing is written on the loop */
     sim_loop_run_for(loop, 1000);
     assert_true(outcome.is_done);
@@ -113,7 +118,7 @@ static void what_is_missing_is_told(void **state)
     struct loop *loop = sim_loop_new(1, 0);
     struct outcome outcome;
     looks = 0;
-    start(loop, &outcome);
+    start(loop, 1, &outcome);
     sim_loop_run_for(loop, 1000);
     assert_true(outcome.is_done);
     assert_int_equal(outcome.err.code, ERR_NOT_FOUND);
@@ -127,10 +132,33 @@ static void an_abandoned_one_is_not_told(void **state)
 {
     struct loop *loop = sim_loop_new(1, 0);
     struct outcome outcome;
-    pod_preparation_abandon(start(loop, &outcome));
+    pod_preparation_abandon(start(loop, 1, &outcome));
     pod_preparation_abandon(NULL);
     sim_loop_run_for(loop, 1000);
     assert_false(outcome.is_done);
+    loop_free(loop);
+}
+
+/* On threads, as in a server: many at once, some of which nobody waits for. */
+static void many_are_prepared_side_by_side(void **state)
+{
+    enum { PODS = 40 };
+    struct loop *loop;
+    struct outcome outcomes[PODS];
+    assert_int_equal(loop_new(&loop, NULL), 0);
+    config = object_of("{'metadata':{'name':'c','namespace':'default'},'data':{'a':'x'}}");
+    for (int i = 0; i < PODS; i++) {
+        struct pod_preparation *preparation = start(loop, 100 + i, &outcomes[i]);
+        if (i % 4 == 0)
+            pod_preparation_abandon(preparation);
+    }
+    loop_run(loop); /* until nothing is left to do */
+    for (int i = 0; i < PODS; i++) {
+        assert_int_equal(outcomes[i].is_done, i % 4 != 0);
+        assert_string_equal(outcomes[i].err.message, "");
+    }
+    kube_object_unref(config);
+    config = NULL;
     loop_free(loop);
 }
 
@@ -140,6 +168,7 @@ int main(void)
         cmocka_unit_test(its_plan_gets_the_objects_it_asks_for),
         cmocka_unit_test(what_is_missing_is_told),
         cmocka_unit_test(an_abandoned_one_is_not_told),
+        cmocka_unit_test(many_are_prepared_side_by_side),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
