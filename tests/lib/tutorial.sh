@@ -9,7 +9,8 @@
 #   tutorial_done                       fails if a command was left out
 #
 # A command is a line "    $ COMMAND" of a document ("#   $ COMMAND" of an example, which relies on a cluster that the test has
-# started with example_cluster_up); a backslash at its end continues it on the next line. All are run
+# started with example_cluster_up); a backslash at its end continues it on the next line, and one that ends in <<END has the lines up to
+# END as its input. All are run
 # in one shell, in a copy of the examples, as the user of the test; one that ends in "&" goes on in the background until
 # tutorial_done. `kubectl`, `trainyard` and `trainer` are those of the build. The cluster is where a reader would have it, in
 # ~/.local/state/trainyard, unless the test started one before; only its port is any free one.
@@ -20,12 +21,16 @@ TYPED=
 ENDED=
 
 tutorial_open() { # FILE
-    local line command=
+    local line command='' end=''
     TUTORIAL=$1
     TUTORIAL_COMMANDS=()
     TUTORIAL_NEXT=0
     while IFS= read -r line; do
-        if [ -n "$command" ]; then
+        if [ -n "$end" ]; then
+            command+=$'\n'${line#    }
+            [ "${line#    }" = "$end" ] || continue
+            end=
+        elif [ -n "$command" ]; then
             command+=$'\n'$line
         elif [[ $line == [\ #]'   $ '* ]]; then
             command=${line#?'   $ '}
@@ -33,6 +38,10 @@ tutorial_open() { # FILE
             continue
         fi
         [[ $command == *\\ ]] && continue
+        if [[ $line =~ \<\<\'?([A-Z]+)\'?$ ]]; then
+            end=${BASH_REMATCH[1]}
+            continue
+        fi
         TUTORIAL_COMMANDS+=("$command")
         command=
     done <"$ROOT/$1"

@@ -1,0 +1,45 @@
+#!/bin/bash
+# docs/your-program.md, typed as root and as an ordinary user: a program of the user's own in a job, its results in a shared directory,
+# a virtual environment, GPUs that are not there, and images.
+
+# Pods see the home of the test, and have a /tmp and a /var/tmp of their own.
+TMPDIR=$(cd "$(dirname "$0")/../../build" && pwd)
+[ "$(id -u)" = 0 ] && TMPDIR=/srv # where an ordinary user can read, too
+export TMPDIR
+# shellcheck source=tests/lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+# shellcheck source=tests/lib/tutorial.sh
+. "$ROOT/tests/lib/tutorial.sh"
+
+# What `docker save` would write: an image whose program says which version it is.
+make_docker() {
+    mkdir -p "$SCRATCH/docker"
+    "$ROOT/tools/image" --name my/image:latest --output "$SCRATCH/docker/image.tar" --cmd --version "$TRAINYARD" >/dev/null
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\n[ "$*" = "save my/image" ] && exec cat "$(dirname "$0")/image.tar"\n' >"$SCRATCH/docker/docker"
+    chmod -R a+rX "$SCRATCH/docker" && chmod 755 "$SCRATCH/docker/docker"
+}
+
+check() {
+    make_docker
+    tutorial_open docs/your-program.md
+    tutorial_run "PATH=$SCRATCH/docker:\$PATH"
+    tutorial_type 'kubectl get pytorchjob mine' 'mine +Succeeded'
+    tutorial_type 'kubectl logs mine-worker-0' '^rank 1 of 2: .*/python3 wrote to /$' # the job has succeeded when its master has
+    tutorial_type 'kubectl get pytorchjob keeps' 'keeps +Succeeded'
+    tutorial_type 'ls ~/project/out' rank-0.txt rank-1.txt
+    tutorial_type 'kubectl get pytorchjob venv' 'venv +Succeeded'
+    tutorial_type 'kubectl logs venv-master-0'
+    assert_contains "the virtual environment" "rank 0 of 2: $HOME/project/venv/bin/python3 wrote" "$TYPED"
+    tutorial_type 'kubectl logs gpu' '^my GPU: [01]$'
+    tutorial_type 'kubectl logs named' "^$HOME/project/venv\$"
+    tutorial_type 'kubectl logs imported' "^$("$TRAINYARD" --version)\$"
+    tutorial_type 'trainyard down --wipe'
+    tutorial_done
+    CLUSTER_UP=no
+    rm -rf "$HOME/project"
+}
+
+check
+become_ordinary_user
+check
