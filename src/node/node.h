@@ -86,6 +86,7 @@ struct node_image {
     const char *const *env; /* "NAME=value" */
     size_t env_count;
     const char *workdir, *rootfs; /* or NULL */
+    const char *const *shares;    /* directories that all pods share, NULL-terminated; or NULL */
 };
 int node_image_add(const struct node_image *image, struct err *err);
 int node_image_remove(const char *state_dir, const char *name, struct err *err);

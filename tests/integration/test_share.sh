@@ -94,8 +94,12 @@ YAML
     pod later "cat $share/file"
     says later data
 
-    # A pod that was made before follows, too.
+    # A pod that was made before follows, too. A directory that is gone is told with the way out.
     as_user "$TRAINYARD" down >/dev/null
+    mv "$other" "$other.away"
+    words=$(as_user "$TRAINYARD" up --port 0 2>&1) && fail "up shares a directory that is gone"
+    assert_contains "a directory that is gone" "'trainyard up --share none'" "$words"
+    mv "$other.away" "$other"
     cluster_up --share none
     words=$(cat "$SCRATCH/up.log")
     [[ $words != *"pods read and write"* ]] || fail "none: $words"

@@ -2,6 +2,7 @@
 #include "cli/trainyard/image.h"
 
 #include "cli/trainyard/commands.h"
+#include "cli/trainyard/shares.h"
 
 #include "node/node.h"
 
@@ -35,6 +36,9 @@ static int run_add(const void *values, size_t count, const char *const *argument
     int result = image_command_state(arena, wanted->state, &state, err);
     if (result < 0)
         return result;
+    const char *const *shares;
+    if ((result = shares_kept(arena, &state, &shares, err)) < 0)
+        return result;
     const struct node_image image = {
         .state_dir = state.path,
         .name = arguments[0],
@@ -44,6 +48,7 @@ static int run_add(const void *values, size_t count, const char *const *argument
         .env_count = wanted->env.count,
         .rootfs = wanted->rootfs,
         .workdir = wanted->workdir,
+        .shares = shares,
     };
     if ((result = node_image_add(&image, err)) < 0)
         return result;

@@ -47,21 +47,32 @@ static int keep_directories(struct arena *arena, const struct state_dir *state,
     return json_file_write(state->settings, settings, err);
 }
 
+static int read_settings(struct arena *arena, const struct state_dir *state,
+                         struct json **ret_settings, struct option_list *ret_kept, struct err *err)
+{
+    *ret_settings = json_object(arena);
+    *ret_kept = (struct option_list){.items = ARENA_ARRAY(arena, const char *, SHARES_MAX + 1)};
+    if (!file_exists(state->settings))
+        return 0;
+    int result = json_file_read(arena, state->settings, ret_settings, err);
+    if (result < 0)
+        return result;
+    JSON_EACH (path, json_get(*ret_settings, "shares")) {
+        if (json_text(path) && ret_kept->count < SHARES_MAX)
+            ret_kept->items[ret_kept->count++] = json_text(path);
+    }
+    return 0;
+}
+
 int shares_choose(struct arena *arena, const struct state_dir *state,
                   const struct option_list *wanted, const char *const **ret, struct err *err)
 {
-    struct json *settings = json_object(arena);
-    int result =
-        file_exists(state->settings) ? json_file_read(arena, state->settings, &settings, err) : 0;
+    struct json *settings;
+    struct option_list list;
+    const char **paths = ARENA_ARRAY(arena, const char *, SHARES_MAX + 1);
+    int result = read_settings(arena, state, &settings, &list, err);
     if (result < 0)
         return result;
-    const struct json *kept = json_get(settings, "shares");
-    const char **paths = ARENA_ARRAY(arena, const char *, SHARES_MAX + 1);
-    struct option_list list = {.items = ARENA_ARRAY(arena, const char *, SHARES_MAX)};
-    JSON_EACH (path, kept) {
-        if (json_text(path) && list.count < SHARES_MAX)
-            list.items[list.count++] = json_text(path);
-    }
     bool is_none = wanted->count == 1 && str_eq(wanted->items[0], "none");
     if (wanted->count)
         list = is_none ? (struct option_list){0} : *wanted;
@@ -73,5 +84,16 @@ int shares_choose(struct arena *arena, const struct state_dir *state,
         result = keep_directories(arena, state, settings, paths, err);
     if (result == 0)
         *ret = paths;
+    return result;
+}
+
+int shares_kept(struct arena *arena, const struct state_dir *state, const char *const **ret,
+                struct err *err)
+{
+    struct json *settings;
+    struct option_list kept;
+    int result = read_settings(arena, state, &settings, &kept, err);
+    if (result == 0)
+        *ret = kept.items;
     return result;
 }

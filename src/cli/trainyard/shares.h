@@ -10,4 +10,8 @@
 int shares_choose(struct arena *arena, const struct state_dir *state,
                   const struct option_list *wanted, const char *const **ret, struct err *err);
 
+/* The directories of the last `up`, NULL-terminated. */
+int shares_kept(struct arena *arena, const struct state_dir *state, const char *const **ret,
+                struct err *err);
+
 #endif

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "node/image/handed.h"
 #include "node/image/table.h"
+#include "node/pod/masks.h"
 
 #include <string.h>
 
@@ -42,21 +43,32 @@ static const char *warn_of_program(struct arena *arena, const struct node_image 
                          : arena_printf(arena, "there is no '%s' now", program);
 }
 
+static bool is_shared(const struct node_image *image, const char *path)
+{
+    for (size_t i = 0; image->shares && image->shares[i]; i++)
+        if (lies_in(path, image->shares[i]))
+            return true;
+    return false;
+}
+
 /* A word of the command that names a file which pods do not see. */
 static const char *warn_of_hidden(struct arena *arena, const struct node_image *image, size_t index,
                                   const char *home)
 {
     const char *word = image->command[index], *hidden = image_hidden_in(word);
-    if (lies_in(word, image->state_dir))
-        return arena_printf(arena, "pods do not see '%s': keep '%s' elsewhere", image->state_dir,
-                            word);
-    if (hidden && file_exists(word) && !image_handed_entry(arena, word, index))
+    struct pod_strings masks = {0};
+    pod_masks_add(arena, image->state_dir, home, &masks);
+    for (size_t i = 0; i < masks.count; i++)
+        if (lies_in(word, masks.items[i]))
+            return arena_printf(arena, "pods do not see '%s': keep '%s' elsewhere", masks.items[i],
+                                word);
+    if (hidden && file_exists(word) && !image_handed_entry(arena, word, index) &&
+        !is_shared(image, word))
         return arena_printf(arena,
-                            "pods have a '%s' of their own and will not find '%s': keep it "
-                            "elsewhere, in your home or in /opt",
+                            "pods have a '%s' of their own and will not find '%s': keep it in your "
+                            "home or in /opt, or share its directory with 'trainyard up --share "
+                            "DIR'",
                             hidden, word);
-    if (lies_in(word, "/root") && !str_eq(home, "/root"))
-        return arena_printf(arena, "pods do not see '/root': keep '%s' elsewhere", word);
     return NULL;
 }
 

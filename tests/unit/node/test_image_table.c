@@ -158,6 +158,7 @@ static void programs_that_pods_do_not_see(void **state)
         {"/proc/self/exe", "'/proc' of their own"},
         {"/state/x", "do not see '/state'"},
         {"/root/x", "do not see '/root'"},
+        {"/home/me/.ssh/x", "do not see '/home/me/.ssh'"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         const struct node_image image = {
@@ -204,6 +205,10 @@ static void files_below_tmp(void **state)
         else
             assert_non_null(strstr(said, "pods have a '/tmp' of their own and will not find"));
     }
+    const char *const shares[] = {"/opt", scratch, NULL};
+    const struct node_image shared = {
+        .state_dir = "/state", .command = commands[2], .command_count = 2, .shares = shares};
+    assert_null(node_image_warning(arena, &shared, "/home/me"));
     for (size_t i = 0; i < ARRAY_SIZE(files); i++)
         unlink(files[i]);
     rmdir(scratch);
