@@ -6,6 +6,7 @@
 #   make test       every test, in reduced counts        make soak   the same in full counts
 #   make test-kubernetes    the operator on a real Kubernetes, as root; builds one from Debian's sources first (ONLY=REGEX)
 #   make test-machine       what needs a whole machine (systemd, a reboot, a suspend) in a guest, as root (ONLY=REGEX)
+#   make test-clients       PyPI's Kubernetes client and Kubeflow SDK and helm against the embedded cluster; gets them first (ONLY=REGEX)
 #   make bench      figures against peers (ONLY=REGEX)   make lint   formatters and checkers
 #   make image      the operator's container image, without Docker: $(BUILD)/operator-image.tar
 #   make image-trainer    the trainer's: $(BUILD)/trainer-image.tar
@@ -52,6 +53,10 @@ test-kubernetes: setup-kubernetes
 .PHONY: test-machine
 test-machine: setup-machine
 	@tests/machine/run '$(ONLY)'
+
+.PHONY: test-clients
+test-clients: setup-clients
+	@tests/clients/run '$(ONLY)'
 
 .PHONY: bench
 bench: setup-bench

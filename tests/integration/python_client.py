@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What a program with Kubernetes' own client for Python does every day, against the cluster of the kubeconfig: typed calls, lists in
-parts, watches, patches, conflicts, refusals, commands in pods, their ports, custom objects, and the dynamic client with server-side apply.
-It exits with 0, or says which answer differed."""
+parts, watches, patches, conflicts, refusals, commands in pods, their ports and logs, requests to pods and services through the server, custom
+objects, and the dynamic client with server-side apply. It exits with 0, or says which answer differed."""
 import json
 import threading
 
@@ -106,11 +106,14 @@ def jobs(core, batch):
 
 
 def served_pod(core):
-    """A running pod that serves one file on port 8080."""
-    command = ["sh", "-c", "mkdir -p /tmp/www && cd /tmp/www && echo served > page && exec python3 -m http.server 8080"]
-    probe = client.V1Probe(http_get=client.V1HTTPGetAction(path="/page", port=8080), period_seconds=1)
+    """A running pod that serves one file on port 8080, and a service in front of it."""
+    command = ["sh", "-c", "mkdir -p /tmp/www && cd /tmp/www && echo served > page.txt && exec python3 -m http.server 8080"]
+    probe = client.V1Probe(http_get=client.V1HTTPGetAction(path="/page.txt", port=8080), period_seconds=1)
     container = client.V1Container(name="c", image="busybox", command=command, readiness_probe=probe)
-    core.create_namespaced_pod(NAMESPACE, client.V1Pod(metadata=client.V1ObjectMeta(name="served"),
+    core.create_namespaced_service(NAMESPACE, client.V1Service(
+        metadata=client.V1ObjectMeta(name="front"),
+        spec=client.V1ServiceSpec(selector={"app": "served"}, ports=[client.V1ServicePort(port=80, target_port=8080)])))
+    core.create_namespaced_pod(NAMESPACE, client.V1Pod(metadata=client.V1ObjectMeta(name="served", labels={"app": "served"}),
                                                        spec=client.V1PodSpec(containers=[container])))
     for event in watch.Watch().stream(core.list_namespaced_pod, NAMESPACE, field_selector="metadata.name=served", timeout_seconds=120):
         if any(each.type == "Ready" and each.status == "True" for each in event["object"].status.conditions or []):
@@ -124,8 +127,9 @@ def commands(core):
                   tty=False, _preload_content=False)
     line.write_stdin("echo as text\n")
     assert line.readline_stdout(timeout=120) == "as text"
-    line.write_stdin(b"echo as bytes >&2; exit 3\n")
+    line.write_stdin(b"echo as bytes >&2\n")
     assert line.readline_stderr(timeout=120) == "as bytes"
+    line.write_stdin("exit 3\n")  # later: the current client loses a line that it reads together with the end
     line.run_forever(timeout=120)
     assert line.returncode == 3, line.returncode
 
@@ -136,7 +140,7 @@ def ports(core):
     assert lines.error(8080) is None, lines.error(8080)
     line = lines.socket(8080)
     line.settimeout(120)
-    line.sendall(b"GET /page HTTP/1.0\r\n\r\n")
+    line.sendall(b"GET /page.txt HTTP/1.0\r\n\r\n")
     answer = b""
     while piece := line.recv(65536):  # the session ends with its last connection
         answer += piece
@@ -144,6 +148,34 @@ def ports(core):
     lines.socket(9).settimeout(120)
     assert lines.socket(9).recv(1) == b""
     assert "error forwarding port 9 to pod served" in lines.error(9), lines.error(9)
+
+
+def proxies(core):
+    """The server passes requests on to a pod, and to the pods of a service."""
+    assert core.connect_get_namespaced_pod_proxy_with_path("served:8080", NAMESPACE, "page.txt") == "served\n"
+    refused(404, core.connect_get_namespaced_pod_proxy_with_path, "served:8080", NAMESPACE, "nothing")
+    for event in watch.Watch().stream(core.list_namespaced_endpoints, NAMESPACE, field_selector="metadata.name=front",
+                                      timeout_seconds=120):
+        if any(subset.addresses for subset in event["object"].subsets or []):
+            break
+    assert core.connect_get_namespaced_service_proxy_with_path("front:80", NAMESPACE, "page.txt") == "served\n"
+
+
+def followed_log(core):
+    """A log is followed while the pod writes it: the pod waits for the reader after each line."""
+    script = "for line in one two three; do echo $line; until [ -e /tmp/$line ]; do sleep 0.1; done; done"
+    container = client.V1Container(name="c", image="busybox", command=["sh", "-c", script])
+    core.create_namespaced_pod(NAMESPACE, client.V1Pod(metadata=client.V1ObjectMeta(name="slow"),
+                                                       spec=client.V1PodSpec(containers=[container], restart_policy="Never")))
+    for event in watch.Watch().stream(core.list_namespaced_pod, NAMESPACE, field_selector="metadata.name=slow", timeout_seconds=120):
+        if event["object"].status.phase == "Running":
+            break
+    lines = []
+    for line in watch.Watch().stream(core.read_namespaced_pod_log, name="slow", namespace=NAMESPACE):
+        lines.append(line)
+        stream(core.connect_get_namespaced_pod_exec, "slow", NAMESPACE, command=["touch", f"/tmp/{line}"], stdin=False, stdout=True,
+               stderr=True, tty=False)
+    assert lines == ["one", "two", "three"], lines
 
 
 def custom_objects(api):
@@ -190,6 +222,8 @@ def main():
     served_pod(core)
     commands(core)
     ports(core)
+    proxies(core)
+    followed_log(core)
     custom_objects(client.CustomObjectsApi())
     dynamic_client(core)
     before = core.list_namespace().metadata.resource_version
