@@ -77,6 +77,10 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime);
 
 struct engine_pod_backend node_runtime_backend(struct node_runtime *runtime);
 
+/* The directory of this machine in which the data of a bound claim lies, in `arena`; NULL: none. */
+const char *node_runtime_claim_directory(struct node_runtime *runtime, struct arena *arena,
+                                         const char *namespace_, const char *claim);
+
 /* What the name of an image stands for: a command, in the machine's root or in a directory that is
  * the root, or what an archive holds. `trainyard image` writes it to <state>/images.json. */
 struct node_image {

@@ -7,6 +7,7 @@
 #include "node/log/read.h"
 #include "node/network/connect.h"
 #include "node/pod/exec.h"
+#include "node/volume/volumes.h"
 
 static void send_logs(void *context, struct http_exchange *exchange, const struct json *pod,
                       const struct engine_pod_logs *options)
@@ -83,4 +84,16 @@ struct engine_pod_backend node_runtime_backend(struct node_runtime *runtime)
         .run_last_words = pipe_stream_end_here,
         .context = runtime,
     };
+}
+
+const char *node_runtime_claim_directory(struct node_runtime *runtime, struct arena *arena,
+                                         const char *namespace_, const char *claim)
+{
+    const char *directory = NULL;
+    bool made_here;
+    struct err err = ERR_INIT;
+    return volume_claim_find(arena, &runtime->host.objects, runtime->host.state_dir, namespace_,
+                             claim, &directory, &made_here, &err) == 0
+               ? directory
+               : NULL;
 }

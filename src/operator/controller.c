@@ -34,6 +34,7 @@ struct training_controller {
     struct job_watch watch;
     struct kube_pass *passes; /* under way; each of a plan_run */
     struct progress_reader *progress;
+    struct training_claims claims; /* all NULL: none are on this machine */
     size_t calls_max;
     char *cluster_domain, *shared_address;
     struct host_ports_share host_ports;
@@ -97,6 +98,7 @@ static struct training_observed observe(struct training_controller *controller,
         .shared_address = controller->shared_address,
         .refusal = job_entry_refusal(run->entry, run->pass.workload->json),
         .host_ports = host_ports_share_known(&controller->host_ports),
+        .claims = controller->claims.directory ? &controller->claims : NULL,
     };
 
     observed.pods =
@@ -267,6 +269,8 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
         controller->cluster_domain = mem_strdup(options->cluster_domain);
     if (options->shared_address)
         controller->shared_address = mem_strdup(options->shared_address);
+    if (options->claims)
+        controller->claims = *options->claims;
     host_ports_share_init(&controller->host_ports, loop, kind, options->host_ports);
     training_metrics_init(&controller->metrics, options->metrics, kind);
     controller->prometheus = options->metrics;

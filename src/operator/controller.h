@@ -9,6 +9,7 @@
 #include "net/http.h"
 #include "operator/dialer.h"
 #include "operator/host_ports.h"
+#include "operator/report_place.h"
 #include "operator/training_kind.h"
 
 #include <stddef.h>
@@ -30,6 +31,7 @@ struct training_controller_options {
                                       process and outlives them; NULL: one of the default range */
     const struct training_dialer *dialer; /* how pods are asked for their progress; copied; NULL:
                                              by TCP to their address */
+    const struct training_claims *claims; /* copied; NULL: no data of claims is on this machine */
     struct prometheus *metrics;           /* outlives it; NULL: nothing is counted */
 };
 

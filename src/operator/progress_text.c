@@ -75,6 +75,16 @@ static bool is_control(const char *character, size_t size)
            byte[2] <= 0xa9; /* U+2066 to U+2069 */
 }
 
+bool training_progress_is_plain(const char *text)
+{
+    for (size_t step; *text; text += step) {
+        step = utf8_size(text, strlen(text));
+        if (step == 0 || is_control(text, step))
+            return false;
+    }
+    return true;
+}
+
 /* So many characters, whatever their language; what is none is shown as '?'. */
 static void add_waiting(struct arena *arena, char **text, const struct json *document)
 {
@@ -100,8 +110,8 @@ static void add_waiting(struct arena *arena, char **text, const struct json *doc
     add(arena, text, arena_printf(arena, "waiting for %s", words));
 }
 
-int training_progress_text(struct arena *arena, const char *document, size_t size, char **ret,
-                           struct err *err)
+static int parse_document(struct arena *arena, const char *document, size_t size,
+                          struct json **ret_json, char **ret_text, struct err *err)
 {
     static const struct json_limits limits = {.depth = 8};
     struct json *json;
@@ -122,8 +132,17 @@ int training_progress_text(struct arena *arena, const char *document, size_t siz
     if (!text)
         return err_set(err, ERR_INVALID,
                        "the document has none of step, epoch, loss, accuracy, rate, waiting-for");
-    *ret = text;
+    *ret_json = json;
+    *ret_text = text;
     return 0;
+}
+
+int training_progress_text(struct arena *arena, const char *document, size_t size, char **ret,
+                           struct err *err)
+{
+    struct json *json;
+
+    return parse_document(arena, document, size, &json, ret, err);
 }
 
 static int find_port(const struct json *pod, const char *name)
@@ -167,8 +186,8 @@ const struct json *training_progress_pod(const struct json *const *pods, size_t 
     return NULL;
 }
 
-const char *training_progress_last(struct arena *arena, const struct json *const *pods,
-                                   size_t count, const char *job_uid)
+bool training_progress_last(struct arena *arena, const struct json *const *pods, size_t count,
+                            const char *job_uid, struct training_last_word *ret)
 {
     for (size_t i = 0; i < count; i++) {
         if (!is_speaker(pods[i], job_uid, "Succeeded"))
@@ -176,13 +195,21 @@ const char *training_progress_last(struct arena *arena, const struct json *const
         JSON_EACH (container, json_at(pods[i], "status", "containerStatuses", NULL)) {
             const char *message =
                 json_get_string(json_at(container, "state", "terminated", NULL), "message", "");
+            struct json *json;
             char *text;
 
-            if (training_progress_text(arena, message, strlen(message), &text, NULL) == 0)
-                return text;
+            if (parse_document(arena, message, strlen(message), &json, &text, NULL) < 0)
+                continue;
+            *ret = (struct training_last_word){
+                .text = text,
+                .report = json_get_string(json, "report", NULL),
+                .pod = pods[i],
+                .container = json_get_string(container, "name", NULL),
+            };
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 /* Every annotation of one but the progress is in the other. */

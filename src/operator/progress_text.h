@@ -21,10 +21,21 @@ int training_progress_text(struct arena *arena, const char *document, size_t siz
 const struct json *training_progress_pod(const struct json *const *pods, size_t count,
                                          const char *job_uid, int *ret_port);
 
-/* The last line of a job whose chief has ended well, out of the termination message of its pod: the
- * same document as at /progress. NULL: it has not ended, or left none. */
-const char *training_progress_last(struct arena *arena, const struct json *const *pods,
-                                   size_t count, const char *job_uid);
+/* What a chief that has ended well left behind: its termination message is the same document as at
+ * /progress. */
+struct training_last_word {
+    const char *text;       /* the last line */
+    const char *report;     /* the file of the run's report in the container; NULL: none */
+    const struct json *pod; /* the chief's */
+    const char *container;
+};
+/* False: it has not ended, or left nothing. */
+bool training_progress_last(struct arena *arena, const struct json *const *pods, size_t count,
+                            const char *job_uid, struct training_last_word *ret);
+
+/* The text is UTF-8 and has no character that moves the cursor or turns the direction of writing.
+ */
+bool training_progress_is_plain(const char *text);
 
 /* Two states of a job differ in nothing that a decision could rest on. */
 bool training_progress_is_all_that_changed(const struct json *old, const struct json *new_);

@@ -8,6 +8,7 @@
 #include "operator/host_network.h"
 #include "operator/progress_text.h"
 #include "operator/reconcile_internal.h"
+#include "operator/report_place.h"
 #include "operator/restarts.h"
 
 #include "base/moment.h"
@@ -166,22 +167,33 @@ static int validate(const struct training_pass *pass, struct err *err)
     return r;
 }
 
-/* The chief is asked for its progress now and then; the last step is in what it left behind. */
-static void keep_last_progress(struct training_pass *pass)
+/* The chief is asked for its progress now and then; the last step is in what it left behind, and
+ * where its report lies. */
+static void keep_last_word(struct training_pass *pass)
 {
     const struct training_observed *observed = pass->observed;
-    const char *text =
-        training_progress_last(pass->arena, observed->pods, observed->pod_count, pass->job.uid);
+    struct training_last_word word;
 
-    if (text)
-        training_plan_remember(pass->plan, pass->job.json, TRAINING_PROGRESS_ANNOTATION, text);
+    if (!training_progress_last(pass->arena, observed->pods, observed->pod_count, pass->job.uid,
+                                &word))
+        return;
+    training_plan_remember(pass->plan, pass->job.json, TRAINING_PROGRESS_ANNOTATION, word.text);
+    enum training_replica_type type;
+    const char *report = NULL;
+    if (training_replica_type_parse(pass->job.kind, kube_meta_label(word.pod, TRAINING_TYPE_LABEL),
+                                    &type))
+        report = training_report_place(pass->arena, observed->claims, word.pod,
+                                       json_get(pass->job.replicas[type].template, "spec"),
+                                       word.container, word.report);
+    if (report)
+        training_plan_remember(pass->plan, pass->job.json, TRAINING_REPORT_ANNOTATION, report);
 }
 
 static void decide(struct training_pass *pass)
 {
     struct err why = ERR_INIT;
 
-    keep_last_progress(pass);
+    keep_last_word(pass);
     if (training_is_finished(pass->status)) {
         training_pass_finished(pass);
         return;

@@ -10,6 +10,7 @@
 #include "operator/training_kind.h"
 
 struct training_gang;
+struct training_claims; /* report_place.h */
 
 /* Objects as the API gave them. Pods and services are those labelled with the job's name, whoever
  * controls them; `strays` are the pods that the job controls and that are labelled otherwise.
@@ -26,13 +27,14 @@ struct training_observed {
     size_t gone_count;
     const struct json *const *services;
     size_t service_count;
-    const struct training_gang *gang;    /* NULL: each pod is scheduled for itself */
-    const struct json *pod_group;        /* of the job's name, whoever controls it; or NULL */
-    int64_t now_ms;                      /* wall time */
-    const char *cluster_domain;          /* put behind the host names of TF_CONFIG, or NULL */
-    const char *shared_address;          /* of all pods, who have no other and no names; or NULL */
-    const char *refusal;                 /* why no pod of it can be made, ever; NULL: it can */
-    const struct host_ports *host_ports; /* who holds which; NULL: not known yet */
+    const struct training_gang *gang;     /* NULL: each pod is scheduled for itself */
+    const struct json *pod_group;         /* of the job's name, whoever controls it; or NULL */
+    int64_t now_ms;                       /* wall time */
+    const char *cluster_domain;           /* put behind the host names of TF_CONFIG, or NULL */
+    const char *shared_address;           /* of all pods, who have no other and no names; or NULL */
+    const char *refusal;                  /* why no pod of it can be made, ever; NULL: it can */
+    const struct host_ports *host_ports;  /* who holds which; NULL: not known yet */
+    const struct training_claims *claims; /* where their data lies; NULL: not on this machine */
 };
 
 int training_reconcile(const struct training_observed *observed, struct arena *arena,

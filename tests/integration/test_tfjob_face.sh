@@ -57,6 +57,9 @@ check() {
     manifest one 1 | kubectl apply -f -
     wait_for_tfjob one Succeeded
     for name in three one; do assert_contains "the last progress of $name" "step $STEPS/$STEPS, " "$(progress_of $name)"; done
+    report=$(kubectl describe tfjob three | sed -n 's/.*trainyard.dev\/report: //p')
+    assert_eq "where the report lies" "$TRAINYARD_STATE/volumes/default/three/report.html" "$report"
+    [ -s "$report" ] || fail "there is no report at $report"
     losses three >"$SCRATCH/three"
     losses one >"$SCRATCH/one"
     assert_eq "steps told" "$STEPS" "$(wc -l <"$SCRATCH/one")"

@@ -72,7 +72,7 @@ job open progress 0.0.0.0 8000 false | kubectl apply -f -
 job metrics metrics 127.0.0.1 9090 false | kubectl apply -f -
 job machine progress 127.0.0.1 "$(fresh_ports 1)" true | kubectl apply -f -
 job silent tensorboard 0.0.0.0 6006 false | kubectl apply -f -
-job complete progress 0.0.0.0 8000 false '{"step": 1000, "total": 1000, "loss": 0.25}' |
+job complete progress 0.0.0.0 8000 false '{"step": 1000, "total": 1000, "loss": 0.25, "report": "/state/run/report.html"}' |
     sed 's/^spec:/&\n  runPolicy: {cleanPodPolicy: All}/' | kubectl apply -f -
 for name in open metrics machine complete; do
     wait_until "the progress of $name" has_progress "$name" "step */1000, epoch 1, loss 0.5, 812/s"
@@ -84,3 +84,4 @@ for name in open metrics machine silent complete; do wait_for_tfjob "$name" Succ
 assert_contains "the last word" "/1000, epoch 1, loss 0.5, 812/s" "$(progress_of open)"
 assert_eq "the last word of one that left it behind" "step 1000/1000, loss 0.25" "$(progress_of complete)"
 assert_eq "the progress of who names no port" "" "$(progress_of silent)"
+assert_contains "where the report of that one lies" "trainyard.dev/report: $SHARED/run/report.html" "$(kubectl describe tfjob complete)"

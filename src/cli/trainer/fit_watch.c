@@ -6,6 +6,7 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "cli/trainer/fit_cluster.h"
+#include "cli/trainer/fit_options.h"
 #include "serve/monitor.h"
 
 #include <errno.h>
@@ -76,7 +77,8 @@ int fit_watch_open(const struct fit_watch_values *values, const struct command *
     int port = -1, result = fit_watch_parse(values->monitor, address, &port, err);
     if (result < 0)
         return result;
-    *ret = (struct fit_watch){.state = run_state_new(), .arena = arena_new()};
+    *ret =
+        (struct fit_watch){.state = run_state_new(), .model_dir = model_dir, .arena = arena_new()};
     if (port >= 0)
         start_monitor(ret, address, port);
     if (str_is_empty(values->events))
@@ -108,7 +110,10 @@ void fit_watch_finish(struct fit_watch *watch)
         return; /* this is no pod */
     struct run_state_view view;
     run_state_look(watch->state, moment_monotonic_ns(), &view);
-    const char *text = json_to_string(watch->arena, run_state_document(watch->arena, &view));
+    struct json *document = run_state_document(watch->arena, &view);
+    _cleanup_free_ char *directory = watch->model_dir ? realpath(watch->model_dir, NULL) : NULL;
+    fit_set_report(watch->arena, document, directory);
+    const char *text = json_to_string(watch->arena, document);
     struct err err = ERR_INIT;
     if (file_write_all(fd, text, strlen(text), &err) < 0) {
         _cleanup_free_ char *line =

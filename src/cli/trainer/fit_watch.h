@@ -16,6 +16,7 @@ struct fit_watch {
     struct run_state *state;
     struct monitor *monitor; /* NULL: nobody can ask */
     char *events_dir;        /* NULL: nothing is written */
+    const char *model_dir;   /* the caller's; or NULL */
     struct arena *arena;     /* of the options, as the report tells them */
 };
 
@@ -24,8 +25,8 @@ struct fit_watch {
 int fit_watch_open(const struct fit_watch_values *values, const struct command *command,
                    const void *all, const char *model_dir, struct run_log_options *log,
                    struct fit_watch *ret, struct err *err);
-/* The run has ended well. In a pod, leave the last progress as the container's termination message,
- * where the operator reads it: it asks only every few seconds. */
+/* The run has ended well. In a pod, leave the last progress and the place of the report as the
+ * container's termination message, where the operator reads it: it asks only every few seconds. */
 void fit_watch_finish(struct fit_watch *watch);
 void fit_watch_close(struct fit_watch *watch); /* safe on zeroed memory */
 

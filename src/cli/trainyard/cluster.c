@@ -209,15 +209,26 @@ static void cancel_dialing(void *dialing)
     node_connect_cancel(dialing);
 }
 
+static const char *find_claim(void *context, struct arena *arena, const char *namespace_,
+                              const char *claim)
+{
+    const struct cluster *cluster = context;
+    return cluster->runtime
+               ? node_runtime_claim_directory(cluster->runtime, arena, namespace_, claim)
+               : NULL;
+}
+
 static void open_operator(struct cluster *cluster)
 {
     cluster->host_ports = host_ports_new(HOST_PORTS_FIRST, HOST_PORTS_LAST);
     struct training_dialer dialer = {
         .open = dial_pod, .cancel = cancel_dialing, .context = cluster};
+    struct training_claims claims = {.directory = find_claim, .context = cluster};
     const char *shared = node_space_plain(cluster->space) ? "127.0.0.1" : NULL;
     struct training_controller_options training = {.host_ports = cluster->host_ports,
                                                    .shared_address = shared,
                                                    .dialer = &dialer,
+                                                   .claims = &claims,
                                                    /* Ours starts PodGroups all or none. */
                                                    .gang_scheduler = "scheduler-plugins-scheduler"};
     cluster->tfjobs =

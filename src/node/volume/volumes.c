@@ -49,10 +49,10 @@ static int give_group(const struct volume_context *context, const char *path, st
 
 /* The volume of a bound claim. One that was made for it lies where claims do (*ret_given NULL), in
  * a directory of this name; one that somebody made by hand where he says. */
-static int find_volume(const struct volume_context *context, const char *name,
+static int find_volume(const struct node_objects *objects, const char *name,
                        const struct json **ret_given, const char **ret_directory, struct err *err)
 {
-    const struct json *volume = node_objects_get(context->objects, &KUBE_PVS, "", name);
+    const struct json *volume = node_objects_get(objects, &KUBE_PVS, "", name);
     const struct json *spec = json_get(volume, "spec");
     if (!volume)
         return err_set(err, ERR_NOT_FOUND, "persistentvolume \"%s\" not found", name);
@@ -85,24 +85,38 @@ static int check_claim(const struct json *claim, const char *name, struct err *e
     return 0;
 }
 
-static int prepare_claim_named(struct arena *arena, const struct volume_context *context,
-                               const char *name, struct volume *ret, struct err *err)
+int volume_claim_find(struct arena *arena, const struct node_objects *objects,
+                      const char *state_dir, const char *namespace_, const char *name,
+                      const char **ret_directory, bool *ret_made_here, struct err *err)
 {
-    const char *namespace_ = kube_meta_namespace(context->facts->pod);
     if (!str_is_dns_subdomain(name)) /* it becomes part of a path */
         return err_set(err, ERR_INVALID, "'%s' is no name of a claim", name);
-    const struct json *claim = node_objects_get(context->objects, &KUBE_PVCS, namespace_, name);
+    const struct json *claim = node_objects_get(objects, &KUBE_PVCS, namespace_, name);
     int result = check_claim(claim, name, err);
     if (result < 0)
         return result;
     const char *volume = json_get_string(json_get(claim, "spec"), "volumeName", "");
     const struct json *given = NULL;
     const char *directory = name;
-    result = volume[0] ? find_volume(context, volume, &given, &directory, err) : 0;
-    if (result < 0 || given)
-        return result < 0 ? result
-                          : volume_host_path(arena, given, context->state_dir, &ret->source, err);
-    ret->source = volume_claim_path(arena, context->state_dir, namespace_, directory);
+    result = volume[0] ? find_volume(objects, volume, &given, &directory, err) : 0;
+    if (result < 0)
+        return result;
+    *ret_made_here = !given;
+    if (given)
+        return volume_host_path(arena, given, state_dir, ret_directory, err);
+    *ret_directory = volume_claim_path(arena, state_dir, namespace_, directory);
+    return 0;
+}
+
+static int prepare_claim_named(struct arena *arena, const struct volume_context *context,
+                               const char *name, struct volume *ret, struct err *err)
+{
+    bool made_here = false;
+    int result = volume_claim_find(arena, context->objects, context->state_dir,
+                                   kube_meta_namespace(context->facts->pod), name, &ret->source,
+                                   &made_here, err);
+    if (result < 0 || !made_here)
+        return result;
     result = make_open_directory(ret->source, err);
     return result < 0 ? result : give_group(context, ret->source, err);
 }

@@ -35,7 +35,12 @@ int volume_prepare(struct arena *arena, const struct volume_context *context,
 int volume_refresh(struct arena *arena, const struct volume_context *context,
                    const struct json *volume, struct err *err);
 
-/* Where a claim's data lies. */
+/* The directory of a bound claim; *ret_made_here: it is one of ours, and may have to be made. */
+int volume_claim_find(struct arena *arena, const struct node_objects *objects,
+                      const char *state_dir, const char *namespace_, const char *name,
+                      const char **ret_directory, bool *ret_made_here, struct err *err);
+
+/* Where the data of a claim lies that has a directory of ours. */
 char *volume_claim_path(struct arena *arena, const char *state_dir, const char *namespace_,
                         const char *claim);
 

@@ -2,6 +2,7 @@
 #include "job_fixture.h"
 
 #include "operator/progress_text.h"
+#include "operator/report_place.h"
 
 #include "base/mem.h"
 #include "kube/object.h"
@@ -163,11 +164,34 @@ static void test_last_word(void **state)
     assert_null(remembered(&fixture));
     leave(&fixture, 0, "{\"step\":9,\"total\":9,\"loss\":0.5}");
     assert_string_equal(remembered(&fixture), "step 9/9, loss 0.5");
+    assert_null(json_get(fixture.plan.annotations, TRAINING_REPORT_ANNOTATION));
     fixture_apply(&fixture);
     assert_null(remembered(&fixture)); /* it is there */
     /* What was read before the end was written after it. */
     kube_meta_set_annotation(fixture.arena, fixture.job, TRAINING_PROGRESS_ANNOTATION, "step 7/9");
     assert_string_equal(remembered(&fixture), "step 9/9, loss 0.5");
+    fixture_release(&fixture);
+}
+
+/* It says where its report lies, too: in the container, of which the job shows the volume. */
+static void test_report(void **state)
+{
+    struct job_fixture fixture;
+
+    fixture_init(&fixture, "Chief 1, Worker 1", NULL);
+    fixture_pods(&fixture, "chief-0=Succeeded(0) worker-0=Running");
+    struct json *spec =
+        json_at(fixture.job, "spec", "tfReplicaSpecs", "Chief", "template", "spec", NULL);
+    struct json *container = json_first(json_get(spec, "containers"));
+    json_set(
+        fixture.arena, spec, "volumes",
+        read_json(fixture.arena, "[{'name':'v','persistentVolumeClaim':{'claimName':'models'}}]"));
+    json_set(fixture.arena, container, "volumeMounts",
+             read_json(fixture.arena, "[{'name':'v','mountPath':'/model'}]"));
+    leave(&fixture, 0, "{\"step\":9,\"report\":\"/model/report.html\"}");
+    assert_string_equal(remembered(&fixture), "step 9");
+    assert_string_equal(json_get_string(fixture.plan.annotations, TRAINING_REPORT_ANNOTATION, ""),
+                        "report.html in claim models");
     fixture_release(&fixture);
 }
 
@@ -245,7 +269,7 @@ static void test_changes(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[ARRAY_SIZE(ROWS) + 5];
+    struct CMUnitTest tests[ARRAY_SIZE(ROWS) + 6];
     size_t count = 0;
 
     for (; count < ARRAY_SIZE(ROWS); count++)
@@ -254,6 +278,7 @@ int main(void)
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_too_large);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_whom_to_ask);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_last_word);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_report);
     tests[count++] =
         (struct CMUnitTest)cmocka_unit_test(test_worker_0_speaks_where_there_is_no_chief);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_changes);
