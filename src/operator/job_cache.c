@@ -243,8 +243,13 @@ void job_entry_await_object(struct job_entry *entry, enum job_part part, const s
 {
     const struct kube_object *seen = map_get(&entry->parts[part], kube_meta_name(object));
 
-    if (!seen || !str_eq(seen->uid, kube_meta_uid(object)))
-        kube_own_writes_made(&entry->writes, kube_meta_uid(object), now_ms);
+    if (seen && str_eq(seen->uid, kube_meta_uid(object)))
+        return;
+    /* A watch may be ahead of the answer: what it has shown to be gone, it never shows again. */
+    for (size_t i = 0; i < entry->gone.count; i++)
+        if (str_eq(entry->gone.items[i]->uid, kube_meta_uid(object)))
+            return;
+    kube_own_writes_made(&entry->writes, kube_meta_uid(object), now_ms);
 }
 
 bool job_entry_say_of(struct job_entry *entry, const char *uid, const char *reason,

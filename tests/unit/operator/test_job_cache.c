@@ -1,0 +1,57 @@
+/* Which of its own writes the controller still waits to see. */
+#include "operator/job_cache.h"
+
+#include "base/arena.h"
+#include "kube/object.h"
+#include "read_json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void on_changed(void *context, const char *key)
+{
+    (*(size_t *)context)++;
+}
+
+/* The answer to a create may come before the watch shows the pod, between, and when the pod is gone
+ * again: then nothing is waited for, or the next pass would be late by seconds. */
+static void test_pod_that_is_awaited(void **state)
+{
+    static const struct {
+        bool shown, gone, awaited;
+    } rows[] = {{false, false, true}, {true, false, false}, {true, true, false}};
+    struct arena *arena = arena_new();
+    struct json *pod =
+        read_json(arena, "{'metadata': {'namespace': 'default', 'name': 'mnist-worker-0', 'uid': "
+                         "'u', 'labels': {'training.kubeflow.org/job-name': 'mnist'}}}");
+    struct json *job = read_json(arena, "{'metadata': {'resourceVersion': '9'}}");
+
+    for (size_t i = 0; i < 3; i++) {
+        struct job_cache cache;
+        size_t changes = 0;
+        struct kube_object *object = kube_object_new(pod);
+
+        job_cache_init(&cache, on_changed, &changes);
+        if (rows[i].shown)
+            job_cache_change(&cache, JOB_PODS, NULL, object);
+        if (rows[i].gone)
+            job_cache_change(&cache, JOB_PODS, object, NULL);
+        assert_int_equal(changes, rows[i].shown + rows[i].gone);
+        struct job_entry *entry = job_cache_get(&cache, "default/mnist");
+        job_entry_await_object(entry, JOB_PODS, pod, 1000);
+        assert_int_equal(kube_own_writes_wait_ms(&entry->writes, job, 1000) > 0, rows[i].awaited);
+        kube_object_unref(object);
+        job_cache_release(&cache);
+    }
+    arena_free(arena);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_pod_that_is_awaited)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
