@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/trainer/fit_options.h"
+#include "cli/trainer/fit_report.h"
 #include "cli/trainer/fit_terms.h"
 #include "models/classifier_fit.h"
 #include "train/model_dir.h"
@@ -110,7 +111,7 @@ static void report_json(const struct classifier_fit_options *options, const char
         json_set_string(arena, line, "exportDir", options->export_dir);
         json_set_int(arena, line, "version", result->version);
     }
-    fit_set_report(arena, line, options->model_dir);
+    fit_report_set(arena, line, options->model_dir);
     printf("%s\n", json_to_string(arena, line));
 }
 
@@ -132,7 +133,7 @@ static void report(const struct classifier_fit_options *options,
         printf("exported version %lld to %s\n", (long long)result->version, options->export_dir);
     if (!options->model_dir && !result->version)
         printf("the model is not kept: neither --model-dir nor --export-dir was given\n");
-    fit_say_report(options->model_dir);
+    fit_report_print(options->model_dir);
 }
 
 static int serve_variables(const struct fit_values *values,

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "cli/trainer/fit_face.h"
+#include "cli/trainer/fit_report.h"
 #include "cli/trainer/fit_terms.h"
 #include "cli/trainer/people.h"
 #include "train/reducer_comm.h"
@@ -38,7 +39,7 @@ static void report(const struct face_fit_options *options, const struct face_fit
             json_set_string(arena, line, "model", path);
         if (result->judged)
             json_set(arena, line, "heldOut", face_eval_to_json(arena, &result->eval));
-        fit_set_report(arena, line, options->model_dir);
+        fit_report_set(arena, line, options->model_dir);
         printf("%s\n", json_to_string(arena, line));
         return;
     }
@@ -50,7 +51,7 @@ static void report(const struct face_fit_options *options, const struct face_fit
         printf("model: %s\n", path);
     else
         printf("the model is not kept: --model-dir was not given\n");
-    fit_say_report(options->model_dir);
+    fit_report_print(options->model_dir);
 }
 
 /* Drawn people are cut already. */

@@ -1,12 +1,6 @@
 /* The options that every training has; see fit_options.h. */
 #include "cli/trainer/fit_options.h"
 
-#include "base/file.h"
-#include "base/mem.h"
-#include "train/run_report.h"
-
-#include <stdio.h>
-
 #define FIELD(name) .offset = offsetof(struct fit_shared, name)
 
 const struct option FIT_OPTIONS[] = {
@@ -201,27 +195,4 @@ int fit_refuse_usage(struct err *err)
 void fit_say_not_kept(void)
 {
     fit_say_line(NULL, "the model will not be kept: --model-dir says where to keep it");
-}
-
-/* malloc'ed; NULL: there is none. */
-static char *report_path(const char *model_dir)
-{
-    char *path = model_dir ? mem_printf("%s/" RUN_REPORT_PAGE, model_dir) : NULL;
-    if (path && !file_exists(path))
-        free(TAKE(path));
-    return path;
-}
-
-void fit_say_report(const char *model_dir)
-{
-    _cleanup_free_ char *path = report_path(model_dir);
-    if (path)
-        printf("report: %s\n", path);
-}
-
-void fit_set_report(struct arena *arena, struct json *line, const char *model_dir)
-{
-    _cleanup_free_ char *path = report_path(model_dir);
-    if (path)
-        json_set_string(arena, line, "report", path);
 }

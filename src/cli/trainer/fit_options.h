@@ -35,11 +35,6 @@ extern const struct option FIT_NETWORK_OPTIONS[]; /* one that can train in step;
 /* On standard error, before anything is trained: that nothing of it stays. */
 void fit_say_not_kept(void);
 
-/* The last line of a run that is done: where its report lies, if one was written. NULL: nowhere. */
-void fit_say_report(const char *model_dir);
-/* The same as a member of `line`. */
-void fit_set_report(struct arena *arena, struct json *line, const char *model_dir);
-
 /* A value that fits its row and yet not the others: the same exit code. Returns -ERR_USAGE. */
 int fit_refuse_usage(struct err *err);
 

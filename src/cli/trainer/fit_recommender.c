@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/trainer/fit_options.h"
+#include "cli/trainer/fit_report.h"
 #include "cli/trainer/fit_terms.h"
 #include "models/recommender_fit.h"
 
@@ -60,7 +61,7 @@ static void report(const struct recommender_fit_options *options,
         if (path[0]) {
             json_set_string(arena, line, "model", path);
             json_set_int(arena, line, "rows", (int64_t)result->rows);
-            fit_set_report(arena, line, options->model_dir);
+            fit_report_set(arena, line, options->model_dir);
         }
         if (result->judged)
             json_set(arena, line, "test", recommender_eval_to_json(arena, &result->eval));
@@ -79,7 +80,7 @@ static void report(const struct recommender_fit_options *options,
     else if (place->chief)
         printf("the model is not kept: --model-dir was not given\n");
     if (path[0])
-        fit_say_report(options->model_dir);
+        fit_report_print(options->model_dir);
 }
 
 static int serve(const struct fit_values *values, const struct recommender_fit_options *options,

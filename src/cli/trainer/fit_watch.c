@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "cli/trainer/fit_cluster.h"
 #include "cli/trainer/fit_options.h"
+#include "cli/trainer/fit_report.h"
 #include "serve/monitor.h"
 
 #include <errno.h>
@@ -112,7 +113,7 @@ void fit_watch_finish(struct fit_watch *watch)
     run_state_look(watch->state, moment_monotonic_ns(), &view);
     struct json *document = run_state_document(watch->arena, &view);
     _cleanup_free_ char *directory = watch->model_dir ? realpath(watch->model_dir, NULL) : NULL;
-    fit_set_report(watch->arena, document, directory);
+    fit_report_set(watch->arena, document, directory);
     const char *text = json_to_string(watch->arena, document);
     struct err err = ERR_INIT;
     if (file_write_all(fd, text, strlen(text), &err) < 0) {

@@ -1,0 +1,32 @@
+/* The report that a run leaves behind; see fit_report.h. */
+#include "cli/trainer/fit_report.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "train/run_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Returns NULL if no report was written. The caller frees the path. */
+static char *report_path(const char *model_dir)
+{
+    char *path = model_dir ? mem_printf("%s/" RUN_REPORT_PAGE, model_dir) : NULL;
+    if (path && !file_exists(path))
+        free(TAKE(path));
+    return path;
+}
+
+void fit_report_print(const char *model_dir)
+{
+    _cleanup_free_ char *path = report_path(model_dir);
+    if (path)
+        printf("report: %s\n", path);
+}
+
+void fit_report_set(struct arena *arena, struct json *line, const char *model_dir)
+{
+    _cleanup_free_ char *path = report_path(model_dir);
+    if (path)
+        json_set_string(arena, line, "report", path);
+}
