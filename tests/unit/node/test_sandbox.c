@@ -136,6 +136,7 @@ static void containers_share_the_pod(void **state)
     struct pod_container *first = pod_spec_add_container(pod.arena, &pod.spec, "prepare");
     *first = main;
     first->name = "prepare";
+    first->layer = arena_printf(pod.arena, "%s/layers/prepare", pod.directory);
     first->init = true;
     first->arguments = (struct pod_strings){0};
     const char *const words[] = {"sh", "-c", "test ! -e /v/up && echo prepared >/v/prepared"};
@@ -144,6 +145,7 @@ static void containers_share_the_pod(void **state)
     struct pod_container *side = pod_spec_add_container(pod.arena, &pod.spec, "side");
     *side = main;
     side->name = "side";
+    side->layer = arena_printf(pod.arena, "%s/layers/side", pod.directory);
     side->arguments = (struct pod_strings){0};
     const char *const serve[] = {"python3", "-c",
                                  "import socket\nopen('/v/prepared')\n"
