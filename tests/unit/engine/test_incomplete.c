@@ -22,8 +22,8 @@ static const char *const BODIES[] = {
     ",\"spec\":{},\"status\":{}",
     ",\"spec\":{\"template\":7,\"selector\":\"x\",\"replicas\":\"2\"}",
     ",\"spec\":{\"template\":{},\"selector\":{},\"replicas\":2}",
-    ",\"spec\":{\"template\":{\"metadata\":{\"labels\":{\"a\":\"b\"}}},"
-    "\"selector\":{\"matchLabels\":{\"a\":\"b\"}},\"replicas\":2}",
+    (",\"spec\":{\"template\":{\"metadata\":{\"labels\":{\"a\":\"b\"}}},"
+     "\"selector\":{\"matchLabels\":{\"a\":\"b\"}},\"replicas\":2}"),
 };
 
 static void stored(void *context, const struct store_object *object, const struct err *err)
