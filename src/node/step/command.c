@@ -114,10 +114,25 @@ static const char *explain_interpreter(const char *path, char text[ADVICE_MAX])
         return ": it is there, but its interpreter or loader is not";
     const char *name = line + 2 + strspn(line + 2, " \t");
     snprintf(
-        text, 512,
+        text, ADVICE_MAX,
         ": its first line names the interpreter '%.*s', which does not exist in the pod; "
         "correct that line, or name an interpreter in the command, as in [\"python3\", \"%s\"]",
         (int)strcspn(name, " \t\r\n"), name, path);
+    return text;
+}
+
+/* A link whose target is missing, as that of a virtual environment whose interpreter lies in a home
+ * that pods do not see. */
+static const char *explain_link(const char *path, char text[ADVICE_MAX])
+{
+    char target[ADVICE_MAX / 2];
+    ssize_t size = readlink(path, target, sizeof(target) - 1);
+    if (size < 0)
+        return explain_missing(path);
+    target[size] = '\0';
+    snprintf(text, ADVICE_MAX,
+             ": it is a link to '%s', which the pod does not see; keep it in your home or in /opt",
+             target);
     return text;
 }
 
@@ -132,7 +147,7 @@ static int become_file(const char *const *arguments, const char *path, struct er
     else if (cause == ENOENT && access(path, F_OK) == 0)
         advice = explain_interpreter(path, text);
     else if (cause == ENOENT)
-        advice = explain_missing(path);
+        advice = explain_link(path, text);
     else if (cause == EACCES && access(path, R_OK) == 0 && access(path, X_OK) < 0)
         advice = ": it is not executable; run 'chmod +x' on it, or name an interpreter before it, "
                  "as in [\"python3\", \"train.py\"]";

@@ -175,6 +175,10 @@ static void what_cannot_run_says_why(void **context)
     assert_int_equal(end.exit_code, STEP_EXEC_NOT_RUNNABLE);
     assert_non_null(
         strstr(end.message, "cannot run '/etc/passwd': Permission denied: it is not executable"));
+    run_shell("ln -s /gone /tmp/link", "");
+    end = run_captured((const char *const[]){"/tmp/link", NULL}, "");
+    assert_int_equal(end.exit_code, STEP_EXEC_NOT_FOUND);
+    assert_non_null(strstr(end.message, "it is a link to '/gone', which the pod does not see"));
     /* A directory that is missing is no program that is missing. */
     const char *directory = spec.containers[0].directory;
     spec.containers[0].directory = "/nowhere";
