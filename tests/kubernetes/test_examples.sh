@@ -108,7 +108,8 @@ example -f "$ROOT/examples/face/predict.yaml"
 example -f "$ROOT/examples/face/serve.yaml"
 wait_for_phase face-predict Succeeded
 assert_contains 'the prediction' 'pair AUC' "$(kubectl logs face-predict)"
-wait_for_phase face-serve Running
+# Not earlier: a port-forward of Kubernetes 1.20 that is refused a few times hangs for good.
+wait_to_say face-serve 'the page is at'
 "$KUBECTL" port-forward pod/face-serve :8987 >"$SCRATCH/forward" & # it listens inside its pod alone
 forward=$!
 is_forwarded() { port=$(sed -n 's/.* 127.0.0.1:\([0-9]*\) .*/\1/p' "$SCRATCH/forward") && [ -n "$port" ]; }
