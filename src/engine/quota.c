@@ -294,7 +294,7 @@ static const char *silent_containers(struct arena *arena, const struct json *pod
     const char *dot = strchr(name, '.');
     const char *side = dot ? arena_strndup(arena, name, (size_t)(dot - name)) : "requests";
     const char *resource = dot ? dot + 1 : name, *text = "";
-    const char *silent[128];
+    const char *silent[128] = {NULL};
     size_t count = 0;
     for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
         JSON_EACH (container, json_at(pod, "spec", lists[i], NULL)) {

@@ -160,7 +160,8 @@ int rest_charge_quotas(struct rest *rest, const struct json *object, const struc
     }
     free(stored);
     int r = 0;
-    for (int charge = 0; charge <= !rest->dry_run; charge++)
+    const int passes = rest->dry_run ? 1 : 2; /* the second one charges */
+    for (int charge = 0; charge < passes; charge++)
         for (size_t i = 0; r == 0 && i < readable; i++)
             r = charge_one(rest, keys[i], object, old, charge, err);
     return r;

@@ -102,7 +102,8 @@ static int cut_face(struct upload *upload, const struct picture *picture, float 
     int result =
         face_crop_choose(crop, options->finder, picture, &square, &upload->faces, &upload->err);
     if (result == 0 && crop != options->crop && options->crop != FACE_CROP_AUTO)
-        result = face_crop_choose(options->crop, NULL, picture, &square, NULL, &upload->err);
+        result =
+            face_crop_choose(options->crop, options->finder, picture, &square, NULL, &upload->err);
     if (result < 0)
         return result;
     picture_cut(picture, &square, face_model_side(model), face_model_channels(model), ret_pixels);

@@ -97,6 +97,7 @@ wordlayers"
     pod entered gzip 'echo own >/home/app/own; sleep 1000'
     wait_until "pod entered to run" pod_phase_is entered Running
     wait_until "what the container writes" kubectl exec entered -- sh -c '[ -s /home/app/own ]'
+    # shellcheck disable=SC2016
     assert_eq "a command in an image" "keptown 1234 567 /srv/here entered" \
         "$(kubectl exec entered -- sh -c 'echo $(cat /data/kept /home/app/own) $(id -u) $(id -g) $PWD $(cat /etc/hostname)')"
     assert_eq "input of a command in an image" word "$(echo word | kubectl exec -i entered -- cat)"
@@ -118,6 +119,7 @@ wordlayers"
 
     # A program and a script below the machine's /tmp are handed to the pod; other files there are not.
     mkdir -p "$PROGRAMS/lib"
+    # shellcheck disable=SC2016
     printf '#!/bin/sh\nexec sh "$(dirname "$0")/lib/words.sh" "$@"\n' >"$PROGRAMS/program"
     # shellcheck disable=SC2016
     echo 'echo "$@"; touch "$0" 2>/dev/null || echo read-only; ls /tmp' >"$PROGRAMS/lib/words.sh"

@@ -74,8 +74,10 @@ int shares_choose(struct arena *arena, const struct state_dir *state,
     if (result < 0)
         return result;
     bool is_none = wanted->count == 1 && str_eq(wanted->items[0], "none");
-    if (wanted->count)
-        list = is_none ? (struct option_list){0} : *wanted;
+    if (is_none)
+        list.count = 0;
+    else if (wanted->count)
+        list = *wanted;
     result = find_directories(arena, state, &list, paths, err);
     if (result < 0 && !wanted->count)
         return err_wrap(err, "a directory of the last 'up' (run 'trainyard up --share none' to "
