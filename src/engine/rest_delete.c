@@ -77,24 +77,26 @@ static int read_options(struct rest *rest, struct deletion_options *ret, struct 
 struct target {
     struct json *object; /* NULL: nothing */
     int64_t revision;
-    bool is_stub; /* it stands for an object that cannot be read */
+    bool is_placeholder; /* it stands for an object that cannot be read */
 };
 
 /* The key says which object it is. Its own version and a uid that nobody knows are what
  * preconditions are compared with. A namespace becomes a whole one again, since its content has to
  * go before it does. */
-static struct target stub_target(struct rest *rest, struct json *stub, int64_t revision)
+static struct target placeholder_target(struct rest *rest, struct json *placeholder,
+                                        int64_t revision)
 {
     const struct registry_resource *resource = rest->route.resource;
-    meta_prepare_create(rest->arena, resource, stub, loop_wall_ms(engine_loop(rest->engine)));
-    json_set(rest->arena, json_get(stub, "metadata"), "resourceVersion",
+    meta_prepare_create(rest->arena, resource, placeholder,
+                        loop_wall_ms(engine_loop(rest->engine)));
+    json_set(rest->arena, json_get(placeholder, "metadata"), "resourceVersion",
              json_stringf(rest->arena, "%" PRId64, revision));
     bool is_namespace = str_eq(resource->id.plural, "namespaces");
     if (is_namespace) {
-        resource->hooks.defaults(rest->arena, stub);
-        resource->hooks.create(rest->arena, stub);
+        resource->hooks.defaults(rest->arena, placeholder);
+        resource->hooks.create(rest->arena, placeholder);
     }
-    return (struct target){stub, revision, !is_namespace};
+    return (struct target){placeholder, revision, !is_namespace};
 }
 
 static int load(struct rest *rest, struct target *ret, struct err *err)
@@ -109,7 +111,7 @@ static int load(struct rest *rest, struct target *ret, struct err *err)
         return r;
     err_clear(err);
     object = kube_object_make(rest->arena, &rest->route.resource->id, rest->route.namespace_, name);
-    *ret = stub_target(rest, object, revision);
+    *ret = placeholder_target(rest, object, revision);
     return 0;
 }
 
@@ -117,7 +119,7 @@ static int load(struct rest *rest, struct target *ret, struct err *err)
 static enum deletion_step decide(struct rest *rest, const struct target *target,
                                  struct json *object, const struct deletion_options *options)
 {
-    if (target->is_stub)
+    if (target->is_placeholder)
         return DELETION_REMOVE;
     return deletion_decide(rest->arena, rest->route.resource, object, options,
                            loop_wall_ms(engine_loop(rest->engine)));
@@ -226,8 +228,8 @@ static struct target sweep_target(struct sweep *sweep, const struct store_object
     if (!stored)
         return target; /* another request was faster */
     if (filter->all && !stored_is_readable(stored))
-        target = stub_target(rest, stored_stub(rest->arena, rest->route.resource, stored),
-                             stored->revision);
+        target = placeholder_target(
+            rest, stored_placeholder(rest->arena, rest->route.resource, stored), stored->revision);
     else if (rest_read_one(rest, rest->arena, stored, &target.object) &&
              rest_filter_matches(filter, target.object))
         target.revision = stored->revision;

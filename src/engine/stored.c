@@ -196,8 +196,8 @@ void stored_trust(struct store *store, const char *key)
     store_object_unref(stored);
 }
 
-struct json *stored_stub(struct arena *arena, const struct registry_resource *resource,
-                         const struct store_object *stored)
+struct json *stored_placeholder(struct arena *arena, const struct registry_resource *resource,
+                                const struct store_object *stored)
 {
     const char *name = place_of(stored->key), *namespace_ = NULL;
     size_t size = resource->id.namespaced ? strcspn(name, "/") : 0;
@@ -218,10 +218,10 @@ int stored_remove(struct store *store, const struct registry_resource *resource,
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_buf_ struct buf data;
-    struct json *stub = stored_stub(arena, resource, stored);
-    json_set(arena, json_get(stub, "metadata"), "resourceVersion",
+    struct json *placeholder = stored_placeholder(arena, resource, stored);
+    json_set(arena, json_get(placeholder, "metadata"), "resourceVersion",
              json_stringf(arena, "%" PRId64, store_next_revision(store)));
-    int r = stored_encode(stub, 0, &data, err);
+    int r = stored_encode(placeholder, 0, &data, err);
     return r < 0 ? r
                  : store_delete(store, stored->key, data.data, data.size, stored->revision,
                                 on_removed, NULL, err);

@@ -63,8 +63,8 @@ bool stored_is_readable(struct store_object *stored);
 void stored_trust(struct store *store, const char *key);
 
 /* What stands for an unreadable object when it is deleted: its kind, namespace and name. */
-struct json *stored_stub(struct arena *arena, const struct registry_resource *resource,
-                         const struct store_object *stored);
+struct json *stored_placeholder(struct arena *arena, const struct registry_resource *resource,
+                                const struct store_object *stored);
 /* Delete an unreadable object for which no request asked. */
 int stored_remove(struct store *store, const struct registry_resource *resource,
                   const struct store_object *stored, struct err *err);
