@@ -140,14 +140,22 @@ def delete_pods(state):
     return load
 
 
-def write_keys(api):
-    data = {f"key{number}": "" for number in range(KEYS)}
-    body = json.dumps({"metadata": {"name": "large"}, "data": data}, separators=(",", ":"))
-    path = "/api/v1/namespaces/default/configmaps"
-    status, text = api.ask("POST", path, body)
-    if status != 201:
-        sys.exit(f"the ConfigMap was refused: {text[:300]}")
-    time.sleep(1)  # the controllers and nodes of the server take their copies
+def write_keys(state):
+    def load(api):
+        data = {f"key{number}": "" for number in range(KEYS)}
+        body = json.dumps({"metadata": {"name": "large"}, "data": data}, separators=(",", ":"))
+        path = "/api/v1/namespaces/default/configmaps"
+        # The server's controllers and nodes watch ConfigMaps, too. This watch is the last one, so its event comes after theirs.
+        watch = Api(state)
+        watch.line.request("GET", path + "?watch=1&fieldSelector=metadata.name=large", None, watch.headers)
+        events = watch.line.getresponse()
+        status, text = api.ask("POST", path, body)
+        if status != 201:
+            sys.exit(f"the ConfigMap was refused: {text[:300]}")
+        if not events.readline().endswith(b"\n"):
+            sys.exit("the watch ended before it told of the ConfigMap")
+
+    return load
 
 
 def main():
@@ -157,7 +165,7 @@ def main():
         try:
             measure(f"{PODS} pods created", state, create_pods(state))
             measure(f"{PODS} pods deleted", state, delete_pods(state))
-            measure(f"{KEYS} keys written", state, write_keys)
+            measure(f"{KEYS} keys written", state, write_keys(state))
         finally:
             subprocess.run([PROGRAM, "down", "--state", state], check=True, stdout=subprocess.DEVNULL)
 
