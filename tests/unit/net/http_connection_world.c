@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "loop/sim/sim_loop.h"
+#include "small_service.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,19 +90,7 @@ int connection_world_setup(void **state)
     struct world *world = mem_zalloc(sizeof(*world));
     world->loop = sim_loop_new(5, 1700000000000);
     world->task.callback = on_task;
-    world->service = (struct http_service){
-        .loop = world->loop,
-        .handler = handler,
-        .context = world,
-        .header_max = 1000,
-        .body_max = 200000,
-        .handshake_timeout_ms = 1000,
-        .header_timeout_ms = 2000,
-        .body_timeout_ms = 3000,
-        .idle_timeout_ms = 50000,
-        .on_closed = on_connection_closed,
-        .date_second = -1,
-    };
+    world->service = small_service(world->loop, handler, world, on_connection_closed);
     world->peer = memory_stream_new(world->loop, &world->closed);
     http_connection_new(&world->service, &world->peer->stream, "test:1");
     *state = world;

@@ -12,6 +12,7 @@
 #include "loop/sim/sim_loop.h"
 #include "memory_stream.h"
 #include "net/http_connection.h"
+#include "small_service.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,19 +108,7 @@ static int setup(void **state)
     struct world *world = mem_zalloc(sizeof(*world));
     world->loop = sim_loop_new(5, 1700000000000);
     world->task.callback = on_task;
-    world->service = (struct http_service){
-        .loop = world->loop,
-        .handler = handler,
-        .context = world,
-        .header_max = 1000,
-        .body_max = 200000,
-        .handshake_timeout_ms = 1000,
-        .header_timeout_ms = 2000,
-        .body_timeout_ms = 3000,
-        .idle_timeout_ms = 50000,
-        .on_closed = on_connection_closed,
-        .date_second = -1,
-    };
+    world->service = small_service(world->loop, handler, world, on_connection_closed);
     buf_init(&world->log, 1 << 20);
     world->peer = memory_stream_new(world->loop, &world->closed);
     http_connection_new(&world->service, &world->peer->stream, "test:1");
