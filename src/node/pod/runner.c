@@ -469,9 +469,9 @@ static bool has_shares(const struct pod_spec *spec, const char *const *shares)
     return count == spec->shares.count;
 }
 
-/* What an earlier control process gave the pod. After another start of the machine it is planned
- * again: its volumes were filled without waiting for the disk, and are to be filled anew. So it is
- * where the directories that pods share are others now. */
+/* Takes over the spec that an earlier control process wrote. The pod is planned again if the
+ * machine was started again since, because its volumes were written without fsync, or if `up`
+ * shares other directories now. */
 static void restore_spec(struct pod_runner *runner)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

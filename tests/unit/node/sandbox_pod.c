@@ -186,6 +186,22 @@ void pod_await(const struct pod *pod, bool (*is_so)(const struct pod *pod))
     }
 }
 
+static bool was_restarted_twice(const struct pod *pod)
+{
+    const struct pod_state *state = pod_state_now(pod);
+    return state->count > 0 && state->containers[0].restarts >= 2;
+}
+
+void pod_expect_silent_restarts(struct pod *pod)
+{
+    pod->spec.restart = RESTART_ALWAYS;
+    pod_start(pod);
+    pod_await(pod, was_restarted_twice);
+    node_pod_end(pod->directory, pod->spec.plain, 0, NULL);
+    assert_string_equal(pod_log(pod, 1), "");
+    pod_drop(pod);
+}
+
 int pod_count_news(const struct pod *pod, const char *reason, const char *message)
 {
     const struct pod_state *state = pod_state_now(pod);

@@ -45,6 +45,9 @@ void pod_wait_for_run(const struct pod *pod, int64_t run, const char *word); /* 
 void pod_expect_log(const struct pod *pod, const char *expected);
 /* Until the pod's state is so. */
 void pod_await(const struct pod *pod, bool (*is_so)(const struct pod *pod));
+/* Starts a pod whose script fails and prints a word if it finds files of the run before. Waits for
+ * two restarts, expects that the second run has printed nothing, and drops the pod. */
+void pod_expect_silent_restarts(struct pod *pod);
 /* How often it was told, of what is remembered; `message` NULL: with whatever words. */
 int pod_count_news(const struct pod *pod, const char *reason, const char *message);
 /* A directory at /v of the main container, and of those that are made like it later: it outlives

@@ -179,7 +179,7 @@ void a_machine_that_goes_down(void **state)
     end_with_machine(RESTART_NEVER, false);
 }
 
-/* Whom an eviction ended has failed, whatever its policy says, and does not come back. */
+/* A pod that was evicted has failed and does not run again, whatever its restart policy says. */
 void an_eviction_is_final(void **state)
 {
     const struct pod_stop stop = {

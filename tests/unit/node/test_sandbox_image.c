@@ -81,16 +81,7 @@ void an_image_is_the_root(void **state)
 
     /* And goes with the run. */
     pod = make_image_pod(root, "test -e /been && echo BAD; touch /been; exit 1");
-    pod.spec.restart = RESTART_ALWAYS;
-    pod_start(&pod);
-    int64_t deadline = moment_wall_ms() + DEADLINE_MS;
-    while (pod_state_now(&pod)->count == 0 || pod_state_now(&pod)->containers[0].restarts < 2) {
-        assert_true(moment_wall_ms() < deadline);
-        poll(NULL, 0, 5);
-    }
-    node_pod_end(pod.directory, pod.spec.plain, 0, NULL);
-    assert_string_equal(pod_log(&pod, 1), "");
-    pod_drop(&pod);
+    pod_expect_silent_restarts(&pod);
 
     pod =
         make_image_pod(root, YES_AND_NO "no touch /x; no touch /usr/x; no touch /tmp/x; yes touch "

@@ -43,16 +43,7 @@ void each_run_has_its_own_files(void **state)
 {
     struct pod pod =
         pod_make("again", "10.244.1.1", "test -e been && echo BAD; touch been; exit 1");
-    pod.spec.restart = RESTART_ALWAYS;
-    pod_start(&pod);
-    int64_t deadline = moment_wall_ms() + DEADLINE_MS;
-    while (pod_state_now(&pod)->count == 0 || pod_state_now(&pod)->containers[0].restarts < 2) {
-        assert_true(moment_wall_ms() < deadline);
-        poll(NULL, 0, 5);
-    }
-    node_pod_end(pod.directory, pod.spec.plain, 0, NULL);
-    assert_string_equal(pod_log(&pod, 1), "");
-    pod_drop(&pod);
+    pod_expect_silent_restarts(&pod);
 }
 
 /* Where the layer cannot be made, as on a full disk, a program that writes nothing runs all the

@@ -38,7 +38,7 @@ static const struct row {
     {"a part whose name is computed in the pod", "/named/r.html", NULL, NULL},
     {"a volume that goes with the pod", "/scratch/r.html", NULL, NULL},
     {"a mount without its volume", "/gone/r.html", NULL, NULL},
-    {"no volume at all", "/root/r.html", NULL, NULL},
+    {"no volume at all", "/elsewhere/r.html", NULL, NULL},
     {"a directory whose name begins like a mount", "/models/r.html", NULL, NULL},
     {"the mount itself", "/model", NULL, NULL},
     {"not from the root", "model/r.html", NULL, NULL},
