@@ -62,10 +62,11 @@ bool stored_is_readable(struct store_object *stored);
 /* The newest version of the key was made by stored_encode(): nothing is left to check. */
 void stored_trust(struct store *store, const char *key);
 
-/* What stands for an unreadable object when it is deleted: its kind, namespace and name. */
+/* An object with the kind, namespace and name of one that cannot be read. A deletion works on it
+ * instead. */
 struct json *stored_placeholder(struct arena *arena, const struct registry_resource *resource,
                                 const struct store_object *stored);
-/* Delete an unreadable object for which no request asked. */
+/* Deletes an object that cannot be read, where the server itself wants it gone. */
 int stored_remove(struct store *store, const struct registry_resource *resource,
                   const struct store_object *stored, struct err *err);
 

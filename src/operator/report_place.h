@@ -15,7 +15,8 @@ struct training_claims {
     void *context;
 };
 
-/* `pod` runs `spec`, which is that of its template: the operator keeps no volumes of pods. Returns
+/* `spec` is the pod spec of the job's template, because the operator's copy of `pod` has no
+ * volumes. Returns
  * "/srv/models/face/report.html" where the nodes are this machine (`claims` is given); elsewhere
  * "face/report.html in claim models" or "/srv/models/face/report.html on node a". NULL: the path is
  * not one, or lies on no volume that outlives the pod. */

@@ -1,12 +1,12 @@
 /* A pod network in which the service proxy connects to a pod from the address of its client, so
  * that the pod sees the client's address instead of the gateway's.
  *
- * In such a network every pod has an address without a range and the gateway as its only route.
- * So the answers of a pod come to the gateway, and rules there tell an answer to a socket of the
- * proxy from a packet that goes on to the pod with that address. The holder lays this when it lays
- * the network; it needs nf_tables, and no right that the holder does not have. Where the kernel
- * refuses a part, pods share one range of addresses and reach each other over the bridge. A network
- * is of one kind as long as it lives, and the kernel knows which: nothing else remembers it. */
+ * In such a network every pod has a /32 address and the gateway as its only route, so every packet
+ * of a pod passes the gateway. Rules of nf_tables there give a packet to the proxy if one of the
+ * proxy's sockets has its addresses and ports, and forward it to the other pod if not. The holder
+ * sets this up together with the network; it needs no further right. If the kernel refuses a part,
+ * the network is a plain bridge with one range of addresses, and a pod sees the gateway's address.
+ * The kind of a network never changes. It is read from the kernel; no file repeats it. */
 #ifndef TRAINYARD_NODE_NETWORK_TRANSPARENT_H
 #define TRAINYARD_NODE_NETWORK_TRANSPARENT_H
 
@@ -14,8 +14,9 @@
 
 #include <stdbool.h>
 
-/* Prepare the network of the calling thread, whose bridge and gateway stand and which forwards.
- * `netlink_fd` is a socket of it. On failure the network is not transparent, and works. */
+/* Makes the network of the calling thread transparent. It must have its bridge and its gateway, and
+ * forward packets. `netlink_fd` is a netlink socket in it. After a failure the network is a plain
+ * bridge and works. */
 int transparent_lay(int netlink_fd, struct err *err);
 
 /* Whether the network of this socket is transparent. */

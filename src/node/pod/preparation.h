@@ -1,8 +1,7 @@
 /* Makes a pod ready to be started: plans it, writes its directory, volumes and spec, and says where
  * its control groups are made. That takes tens of system calls that may wait for the disk, so a
- * thread of the pool does it. The thread has copies of everything it reads, and of objects of the
- * API the versions that were there when it began: they never change, and the loop counts their
- * references. */
+ * thread of the pool does it. The thread reads copies, and versions of API objects, which never
+ * change. Only the loop thread counts the references to these versions. */
 #ifndef TRAINYARD_NODE_POD_PREPARATION_H
 #define TRAINYARD_NODE_POD_PREPARATION_H
 

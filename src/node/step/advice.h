@@ -1,6 +1,6 @@
-/* Advice for a program that failed: what its last lines say about files that pods see otherwise
- * than the machine, and what its owner can do. A pure function but for one look at the machine.
- * Used by the pod's supervisor, once for each run that failed. */
+/* Advice for a program that failed because pods see other files than the machine. The last lines of
+ * its log name the file; the advice says what its owner can do. The pod's supervisor asks for it
+ * once per failed run. Pure, except that it checks whether a file exists on the machine. */
 #ifndef TRAINYARD_NODE_STEP_ADVICE_H
 #define TRAINYARD_NODE_STEP_ADVICE_H
 
@@ -15,8 +15,8 @@ struct step_advice {
 bool step_advice_find(const struct pod_spec *spec, const struct pod_container *container,
                       const char *text, int exit_code, struct step_advice *ret);
 
-/* Container `i` has failed by itself, and its log is complete: adds the advice to the pod's news.
- */
+/* Adds the advice to the events of the pod. Container `i` must have failed by itself, and its log
+ * must be complete. */
 void step_advice_tell(const char *directory, const struct pod_spec *spec, size_t i,
                       struct pod_state *state);
 
