@@ -53,8 +53,9 @@ static void begin(struct http_exchange *exchange, int status, const struct http_
     struct http_answer *answer = answer_of(exchange);
     if (!answer->connection)
         return;
-    /* Only what changed nothing may be told to come again. */
-    if (length > 0 && str_eq(answer->request.method, "GET") &&
+    /* Only what changed nothing may be told to come again. An answerer that waits for on_drain
+     * never has the whole answer pending. */
+    if (length > 0 && str_eq(answer->request.method, "GET") && !exchange->on_drain &&
         !http_connection_keep_answer(answer->connection, (size_t)length)) {
         refuse_answer(exchange);
         return;

@@ -209,6 +209,22 @@ static void answers_that_nobody_reads_are_counted(void **state)
     assert_non_null(strstr(world->peers[1]->out.data, "HTTP/1.1 200 OK"));
 }
 
+/* Each answer is larger than what a user gets, but only its first piece waits. */
+static void an_answer_in_pieces_pays_for_the_piece_that_waits(void **state)
+{
+    static const char ASK[] = "GET /pieces HTTP/1.1\r\nHost: x\r\nX-User: ann\r\n\r\n";
+    struct world *world = *state;
+    for (int i = 0; i < 2; i++)
+        assert_non_null(strstr(say_as_other(world, i, ASK, 0), "HTTP/1.1 200 OK"));
+    assert_in_range(world->memory.total.used, 2 * 20000, MEMORY / 2);
+    for (int i = 0; i < 2; i++) {
+        memory_stream_hold(world->peers[i], false);
+        run(world);
+        assert_true(world->peers[i]->out.size > 100000);
+    }
+    assert_int_equal(world->memory.total.used, 0);
+}
+
 /* Before it is known who asks, the address pays. */
 static void a_header_is_paid_by_the_address(void **state)
 {
@@ -237,6 +253,7 @@ int main(void)
         MEMORY_TEST(a_user_has_half_of_the_memory),
         MEMORY_TEST(when_all_is_taken_the_largest_user_loses),
         MEMORY_TEST(answers_that_nobody_reads_are_counted),
+        MEMORY_TEST(an_answer_in_pieces_pays_for_the_piece_that_waits),
         MEMORY_TEST(a_header_is_paid_by_the_address),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
