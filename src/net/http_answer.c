@@ -126,6 +126,12 @@ static void abort_answer(struct http_exchange *exchange)
     end(exchange);
 }
 
+static bool reserve(struct http_exchange *exchange, size_t size)
+{
+    struct http_answer *answer = answer_of(exchange);
+    return answer->connection && http_connection_keep_answer(answer->connection, size);
+}
+
 static size_t pending(struct http_exchange *exchange)
 {
     struct http_answer *answer = answer_of(exchange);
@@ -159,6 +165,7 @@ static const struct http_exchange_ops OPS = {
     .write = write_data,
     .end = end,
     .abort = abort_answer,
+    .reserve = reserve,
     .pending = pending,
     .upgrade = upgrade,
 };
