@@ -94,7 +94,7 @@ static void on_shaped(struct loop_work *work)
 {
     struct large *large = CONTAINER_OF(work, struct large, work);
     struct rest *rest = large->rest;
-    rest->is_off_loop = false;
+    rest->is_off_loop = rest->exchange->arena_is_lent = false;
     if (large->is_abandoned) {
         err_set(&large->err, ERR_UNAVAILABLE, "the server is going down");
         engine_respond_error(rest->exchange, &large->err);
@@ -133,7 +133,7 @@ static void start(struct rest *rest, struct store_object *stored)
     large->work = (struct loop_work){.work = shape, .done = on_shaped};
     large->rest = rest;
     large->stored = stored;
-    rest->is_off_loop = true;
+    rest->is_off_loop = rest->exchange->arena_is_lent = true;
     buf_init(&large->encoded.data, 0);
     watcher_link_add(engine_watchers(rest->engine), &large->link, "", abandon);
     loop_work_start(engine_loop(rest->engine), &large->work);

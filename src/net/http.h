@@ -80,7 +80,8 @@ struct http_exchange {
     const struct http_exchange_ops *ops;
     const struct http_request *request;
     struct arena *arena;
-    const char *user; /* set by the admission or the answerer after authentication */
+    bool arena_is_lent; /* set by an answerer while another thread uses the arena */
+    const char *user;   /* set by the admission or the answerer after authentication */
     /* For an http_server's admission (net/http_server.h) to set. */
     size_t body_max;       /* the longest body it accepts; before it the server's limit */
     const void *admission; /* what it found out, for the handler; NULL: no admission took place */

@@ -100,7 +100,9 @@ bool http_connection_keep_ahead(struct http_connection *self)
 
 void http_connection_keep_handled(struct http_connection *self)
 {
-    self->in_bytes += arena_used(self->answer->arena);
+    const struct http_exchange *exchange = &self->answer->exchange;
+    if (!exchange->arena_is_lent)
+        self->in_bytes += arena_used(exchange->arena);
     keep(self, true);
 }
 

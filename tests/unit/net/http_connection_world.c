@@ -86,6 +86,10 @@ static void handler(struct http_exchange *exchange, void *context)
         exchange->on_drain = on_piece_drain;
         http_begin(exchange, 200, NULL, NULL, PIECES_SIZE);
         http_write(exchange, piece, sizeof(piece));
+    } else if (strcmp(request->path, "/parsed") == 0 || strcmp(request->path, "/lent") == 0) {
+        (void)arena_alloc(exchange->arena, 50000);
+        exchange->arena_is_lent = request->path[1] == 'l';
+        exchange->on_cancel = on_cancel;
     } else if (strcmp(request->path, "/none") == 0) {
         http_begin(exchange, 204, NULL, NULL, -1);
         http_end(exchange);

@@ -225,6 +225,16 @@ static void an_answer_in_pieces_pays_for_the_piece_that_waits(void **state)
     assert_int_equal(world->memory.total.used, 0);
 }
 
+/* What the handler has made of a request is counted, unless another thread is still making it. */
+static void memory_of_another_thread_is_not_looked_at(void **state)
+{
+    struct world *world = *state;
+    say_as_other(world, 0, "GET /lent HTTP/1.1\r\nHost: x\r\n\r\n", 0);
+    assert_int_equal(world->memory.total.used, 0);
+    say_as_other(world, 1, "GET /parsed HTTP/1.1\r\nHost: x\r\n\r\n", 0);
+    assert_in_range(world->memory.total.used, 50000, MEMORY);
+}
+
 /* Before it is known who asks, the address pays. */
 static void a_header_is_paid_by_the_address(void **state)
 {
@@ -254,6 +264,7 @@ int main(void)
         MEMORY_TEST(when_all_is_taken_the_largest_user_loses),
         MEMORY_TEST(answers_that_nobody_reads_are_counted),
         MEMORY_TEST(an_answer_in_pieces_pays_for_the_piece_that_waits),
+        MEMORY_TEST(memory_of_another_thread_is_not_looked_at),
         MEMORY_TEST(a_header_is_paid_by_the_address),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
