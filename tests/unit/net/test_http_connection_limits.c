@@ -252,6 +252,27 @@ static void a_header_is_paid_by_the_address(void **state)
     free(header);
 }
 
+static void refuse_all(struct http_exchange *exchange, void *context)
+{
+    http_respond(exchange, 401, "text/plain", "no", 2);
+}
+
+/* The header finds no room, but is answered already. */
+static void a_refused_request_has_one_answer(void **state)
+{
+    struct world *world = *state;
+    world->service.header_max = MEMORY;
+    world->service.admit = refuse_all;
+    _cleanup_free_ char *padding = mem_zalloc(30001);
+    memset(padding, 'x', 30000);
+    _cleanup_free_ char *begun = mem_printf("GET / HTTP/1.1\r\nX: %s", padding);
+    _cleanup_free_ char *whole = mem_printf("GET / HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n", padding);
+    assert_string_equal(say_as_other(world, 0, begun, 0), "");
+    const char *told = say_as_other(world, 1, whole, 0);
+    assert_non_null(strstr(told, "HTTP/1.1 401 "));
+    assert_null(strstr(told, "HTTP/1.1 429 "));
+}
+
 int main(void)
 {
 #define MEMORY_TEST(test) cmocka_unit_test_setup_teardown(test, memory_setup, memory_teardown)
@@ -266,6 +287,7 @@ int main(void)
         MEMORY_TEST(an_answer_in_pieces_pays_for_the_piece_that_waits),
         MEMORY_TEST(memory_of_another_thread_is_not_looked_at),
         MEMORY_TEST(a_header_is_paid_by_the_address),
+        MEMORY_TEST(a_refused_request_has_one_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
