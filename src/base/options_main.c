@@ -7,8 +7,10 @@
 #include "base/vec.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TEXT_MAX = 1 << 20 };
 
@@ -171,8 +173,21 @@ static int help(const struct program *program, const char *version, int argc, ch
     return print_help(program, command);
 }
 
+/* A file that is opened while descriptor 0, 1 or 2 is closed would get its number, and be lost or
+ * written to as soon as the program uses that descriptor. Writing to a closed one still fails. */
+static void fill_standard_descriptors(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 int options_main(const struct program *program, const char *version, int argc, char **argv)
 {
+    fill_standard_descriptors();
     if (argc < 2) {
         write_help(program, NULL, stderr);
         return err_info(ERR_USAGE)->exit_code;

@@ -20,7 +20,7 @@ struct channel {
 
 struct websocket_forward {
     struct forward_session base;
-    struct websocket_session *session;
+    struct websocket_session *session; /* NULL: gone */
     struct port_forward_ports ports;
     struct channel *channels; /* two per port: the bytes, the error */
     int channel;              /* of the message that is being read; -1: not known yet */
@@ -32,7 +32,8 @@ struct websocket_forward {
 static void write_channel(void *context, const void *data, size_t size)
 {
     const struct channel *channel = context;
-    websocket_session_write_channel(channel->owner->session, channel->number, data, size);
+    if (channel->owner->session)
+        websocket_session_write_channel(channel->owner->session, channel->number, data, size);
 }
 
 static void end_channel(void *context)
@@ -48,7 +49,7 @@ static void pause_channel(void *context, bool paused)
         return;
     channel->paused = paused;
     self->paused_count += paused ? 1 : (size_t)-1;
-    if (!self->base.peer_gone)
+    if (self->session)
         websocket_session_pause(self->session, self->paused_count > 0);
 }
 
@@ -66,12 +67,13 @@ static struct websocket_forward *self_of(const struct forward_session *base)
 
 static size_t pending(const struct forward_session *base)
 {
-    return websocket_session_pending(self_of(base)->session);
+    return self_of(base)->session ? websocket_session_pending(self_of(base)->session) : 0;
 }
 
 static void close_websocket(struct forward_session *base)
 {
-    websocket_session_close(self_of(base)->session, WEBSOCKET_NORMAL, "");
+    if (self_of(base)->session)
+        websocket_session_close(self_of(base)->session, WEBSOCKET_NORMAL, "");
 }
 
 static void free_websocket(struct forward_session *base)
@@ -168,6 +170,7 @@ static void on_end(void *context, const struct err *err)
 static void on_closed(void *context)
 {
     struct websocket_forward *self = context;
+    self->session = NULL;
     reset_lines(self);
     forward_session_peer_gone(&self->base);
 }

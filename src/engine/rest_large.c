@@ -14,9 +14,9 @@ enum { LARGE_BODY = 128 * 1024 }; /* bytes; about 5 ms of work if all of it is k
 
 struct large {
     struct loop_work work;
-    struct watcher_link link; /* so that the engine can be freed meanwhile */
+    struct watcher_link link; /* so that the engine can be freed, or the kind removed, meanwhile */
     struct rest *rest;
-    bool is_abandoned;           /* the engine is gone */
+    bool is_abandoned;           /* the engine or the kind is gone */
     struct store_object *stored; /* what is to be updated; NULL: it is to be created */
     struct json *object, *old;
     bool is_same; /* the update changes nothing */
@@ -94,9 +94,10 @@ static void on_shaped(struct loop_work *work)
 {
     struct large *large = CONTAINER_OF(work, struct large, work);
     struct rest *rest = large->rest;
-    rest->is_off_loop = false;
+    rest->is_off_loop = rest->exchange->arena_is_lent = false;
     if (large->is_abandoned) {
-        err_set(&large->err, ERR_UNAVAILABLE, "the server is going down");
+        err_set(&large->err, ERR_UNAVAILABLE,
+                "the server ends, or the kind of the object is removed: try again");
         engine_respond_error(rest->exchange, &large->err);
     } else {
         watcher_link_remove(&large->link);
@@ -133,9 +134,10 @@ static void start(struct rest *rest, struct store_object *stored)
     large->work = (struct loop_work){.work = shape, .done = on_shaped};
     large->rest = rest;
     large->stored = stored;
-    rest->is_off_loop = true;
+    rest->is_off_loop = rest->exchange->arena_is_lent = true;
     buf_init(&large->encoded.data, 0);
-    watcher_link_add(engine_watchers(rest->engine), &large->link, "", abandon);
+    watcher_link_add(engine_watchers(rest->engine), &large->link, rest->route.resource->storage,
+                     abandon);
     loop_work_start(engine_loop(rest->engine), &large->work);
 }
 

@@ -181,10 +181,23 @@ static bool is_formed(const struct list *list)
     return list->rest->table || list->rest->partial;
 }
 
+/* Count what the answer takes: as much as the objects, or what a Table has grown to. */
+static int reserve(const struct list *list, struct err *err)
+{
+    struct rest *rest = list->rest;
+    if (http_reserve(rest->exchange, is_formed(list) ? arena_used(rest->arena) : list->bytes))
+        return 0;
+    http_header_add(rest->arena, &rest->warnings, "Retry-After", HTTP_RETRY_AFTER_S);
+    return err_set(err, ERR_TOO_MANY, HTTP_NO_MEMORY);
+}
+
 static int begin_writing(struct list *list, struct err *err)
 {
     list->stage = WRITING;
     list->at = 0;
+    int r = reserve(list, err);
+    if (r < 0)
+        return r;
     if (is_formed(list))
         return rest_formed_begin(list->rest, list_meta(list), &list->formed, err);
     begin_plain(list);
@@ -298,6 +311,8 @@ static void go_on(struct list *list, size_t steps_max)
     while (list->stage != WRITTEN && !err.code &&
            (steps_max ? steps < steps_max : !loop_should_yield(loop)))
         steps += take_step(list, &err);
+    if (list->stage == WRITING && !err.code)
+        (void)reserve(list, &err);
     if (list->stage == WRITTEN || err.code)
         answer(list, &err);
     else

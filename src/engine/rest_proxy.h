@@ -72,6 +72,7 @@ struct rest_proxy_answer {
     struct http_header *headers;
     size_t header_size, header_count;
     struct buf name, value; /* of the line under way */
+    bool in_value;          /* … whose name is complete */
     bool no_body;           /* the request was HEAD */
     bool head_done;         /* on_head was called */
     bool whole;             /* nothing more belongs to it */

@@ -23,6 +23,7 @@ static int refuse(struct rest_proxy_answer *self, const char *why)
 /* The line under way is whole. */
 static void keep_line(struct rest_proxy_answer *self)
 {
+    self->in_value = false;
     if (self->name.size)
         http_header_add(
             self->arena, &self->headers,
@@ -54,7 +55,7 @@ static int on_status(http_parser *parser, const char *data, size_t size)
 static int on_field(http_parser *parser, const char *data, size_t size)
 {
     struct rest_proxy_answer *self = self_of(parser);
-    if (self->value.size || !self->name.size) {
+    if (self->in_value || !self->name.size) {
         keep_line(self);
         if (++self->header_count > LINES_MAX)
             return refuse(self, "its header has more than 256 lines");
@@ -66,6 +67,7 @@ static int on_field(http_parser *parser, const char *data, size_t size)
 static int on_value(http_parser *parser, const char *data, size_t size)
 {
     struct rest_proxy_answer *self = self_of(parser);
+    self->in_value = true; /* of no bytes, perhaps */
     buf_append(&self->value, data, size);
     return count_bytes(self, size);
 }

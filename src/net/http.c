@@ -260,6 +260,11 @@ void http_abort(struct http_exchange *exchange)
     (exchange->ops->abort ? exchange->ops->abort : exchange->ops->end)(exchange);
 }
 
+bool http_reserve(struct http_exchange *exchange, size_t size)
+{
+    return !exchange->ops->reserve || exchange->ops->reserve(exchange, size);
+}
+
 size_t http_pending(struct http_exchange *exchange)
 {
     return exchange->ops->pending(exchange);

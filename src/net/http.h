@@ -65,7 +65,8 @@ struct http_exchange_ops {
                   int64_t length); /* length -1: unknown (chunked) */
     void (*write)(struct http_exchange *exchange, const void *data, size_t size);
     void (*end)(struct http_exchange *exchange);
-    void (*abort)(struct http_exchange *exchange);     /* NULL: the same as end */
+    void (*abort)(struct http_exchange *exchange);                /* NULL: the same as end */
+    bool (*reserve)(struct http_exchange *exchange, size_t size); /* NULL: there is no limit */
     size_t (*pending)(struct http_exchange *exchange); /* bytes not yet taken by the peer */
     /* NULL: there is no connection to hand over. */
     struct stream *(*upgrade)(struct http_exchange *exchange, const char *protocol,
@@ -79,7 +80,8 @@ struct http_exchange {
     const struct http_exchange_ops *ops;
     const struct http_request *request;
     struct arena *arena;
-    const char *user; /* set by the admission or the answerer after authentication */
+    bool arena_is_lent; /* set by an answerer while another thread uses the arena */
+    const char *user;   /* set by the admission or the answerer after authentication */
     /* For an http_server's admission (net/http_server.h) to set. */
     size_t body_max;       /* the longest body it accepts; before it the server's limit */
     const void *admission; /* what it found out, for the handler; NULL: no admission took place */
@@ -101,6 +103,12 @@ void http_end(struct http_exchange *exchange);
 /* Ends an answer that cannot be completed: the peer must not take it for whole, so its connection
  * is closed. Instead of http_end(). */
 void http_abort(struct http_exchange *exchange);
+/* Counts the bytes that the answerer holds in all for an answer that it has not begun yet: one that
+ * is made over several turns of the loop. False: there is no room for them, or the client is gone.
+ * Then answer with 429, this sentence and this Retry-After, and free them. */
+bool http_reserve(struct http_exchange *exchange, size_t size);
+#define HTTP_NO_MEMORY     "the server holds as much for its clients as it may: try again later"
+#define HTTP_RETRY_AFTER_S "1"
 size_t http_pending(struct http_exchange *exchange);
 
 /* Answer with "101 Switching Protocols" and take the connection: `ret` is the line to the peer,

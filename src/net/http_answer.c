@@ -53,8 +53,9 @@ static void begin(struct http_exchange *exchange, int status, const struct http_
     struct http_answer *answer = answer_of(exchange);
     if (!answer->connection)
         return;
-    /* Only what changed nothing may be told to come again. */
-    if (length > 0 && str_eq(answer->request.method, "GET") &&
+    /* Only what changed nothing may be told to come again. An answerer that waits for on_drain
+     * never has the whole answer pending. */
+    if (length > 0 && str_eq(answer->request.method, "GET") && !exchange->on_drain &&
         !http_connection_keep_answer(answer->connection, (size_t)length)) {
         refuse_answer(exchange);
         return;
@@ -125,6 +126,12 @@ static void abort_answer(struct http_exchange *exchange)
     end(exchange);
 }
 
+static bool reserve(struct http_exchange *exchange, size_t size)
+{
+    struct http_answer *answer = answer_of(exchange);
+    return answer->connection && http_connection_keep_answer(answer->connection, size);
+}
+
 static size_t pending(struct http_exchange *exchange)
 {
     struct http_answer *answer = answer_of(exchange);
@@ -158,6 +165,7 @@ static const struct http_exchange_ops OPS = {
     .write = write_data,
     .end = end,
     .abort = abort_answer,
+    .reserve = reserve,
     .pending = pending,
     .upgrade = upgrade,
 };

@@ -245,7 +245,8 @@ static size_t parse(struct http_connection *self, const char *data, size_t size)
         if (!self->parse.has_body) /* no further byte says so */
             result = http_parse_feed(&self->parse, NULL, 0, &(size_t){0});
     }
-    if (!http_connection_keep_request(self)) {
+    bool is_answered = self->answer && self->answer->exchange.ended; /* by the admission */
+    if (!is_answered && !http_connection_keep_request(self)) {
         refuse(self, 429, HTTP_NO_MEMORY);
         return size;
     }

@@ -15,10 +15,6 @@ struct http_connection;
 
 enum { HTTP_DATE_MAX = 32 };
 
-/* The sentence of a 429: the memory for clients has no room for a request or an answer now. */
-#define HTTP_NO_MEMORY     "the server holds as much for its clients as it may: try again later"
-#define HTTP_RETRY_AFTER_S "1"
-
 /* The line that an upgrader gets: it stands on the connection's own stream, gives first what was
  * read ahead, and is counted among the server's connections until it ends. */
 struct http_upgrade {
@@ -61,6 +57,7 @@ struct http_connection {
     struct budget kept;         /* charged for the bytes below */
     size_t in_bytes;            /* of the request that is read or answered */
     size_t ahead_bytes;         /* of requests that were sent ahead */
+    size_t answer_bytes;        /* of the answer that is being made */
     size_t out_bytes;           /* of answers, at most, since all was sent last */
     bool peer_ended;            /* sends no more, but may still read */
     bool in_handler;
@@ -94,7 +91,8 @@ bool http_connection_keep_request(struct http_connection *connection);
 bool http_connection_keep_ahead(struct http_connection *connection);
 /* The handler has returned, and the answer is still to come. */
 void http_connection_keep_handled(struct http_connection *connection);
-/* An answer of this size is about to be written. False: there is no room for it. */
+/* An answer that is being made, or about to be written, has this size. False: there is no room for
+ * it. */
 bool http_connection_keep_answer(struct http_connection *connection, size_t size);
 /* Bytes have been written. */
 void http_connection_keep_written(struct http_connection *connection);

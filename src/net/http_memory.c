@@ -1,5 +1,6 @@
 /* What a connection makes the server keep, and for whose account: header and body of a request that
- * is read or answered, requests sent ahead, and answers that the peer has not taken. When the total
+ * is read or answered, requests sent ahead, an answer that is being made, and answers that the peer
+ * has not taken. When the total
  * of a server is reached, the payer that has the most loses its largest connection; a payer that is
  * the largest itself is refused. So a client that floods is the one that is turned away. */
 #include "net/http_connection.h"
@@ -58,10 +59,15 @@ static bool charge(struct http_connection *self, size_t more)
     return true;
 }
 
-/* Charge what the connection holds now, and `more`; false if there is no room for it. */
-static bool keep(struct http_connection *self, size_t more, bool force)
+static size_t bytes_held(const struct http_connection *self)
 {
-    size_t bytes = self->in_bytes + self->ahead_bytes + self->out_bytes + more;
+    return self->in_bytes + self->ahead_bytes + self->answer_bytes + self->out_bytes;
+}
+
+/* Charge what the connection holds now; false if there is no room for it. */
+static bool keep(struct http_connection *self, bool force)
+{
+    size_t bytes = bytes_held(self);
     if (!self->service->memory || (!self->payer && bytes <= UNCOUNTED_MAX))
         return true;
     if (!self->payer) {
@@ -83,37 +89,45 @@ bool http_connection_keep_request(struct http_connection *self)
 {
     const struct http_parse *parse = &self->parse;
     self->in_bytes = parse->header_size + parse->line.capacity + parse->body.capacity;
-    return keep(self, 0, false);
+    return keep(self, false);
 }
 
 bool http_connection_keep_ahead(struct http_connection *self)
 {
     self->ahead_bytes = self->in.capacity;
-    return keep(self, 0, false);
+    return keep(self, false);
 }
 
 void http_connection_keep_handled(struct http_connection *self)
 {
-    self->in_bytes += arena_used(self->answer->arena);
-    keep(self, 0, true);
+    const struct http_exchange *exchange = &self->answer->exchange;
+    if (!exchange->arena_is_lent)
+        self->in_bytes += arena_used(exchange->arena);
+    keep(self, true);
 }
 
 bool http_connection_keep_answer(struct http_connection *self, size_t size)
 {
-    if (size <= UNCOUNTED_MAX || keep(self, size, false))
+    self->answer_bytes = size;
+    if (size <= UNCOUNTED_MAX || keep(self, false))
         return true;
     /* One answer that is larger than the budget must be possible: lists have their own limit. */
     const struct budget *payer = &self->payer->budget;
-    return size > payer->max && payer->used == self->kept.used && keep(self, size, true);
+    if (size > payer->max && payer->used == self->kept.used)
+        return keep(self, true);
+    self->answer_bytes = 0;
+    return false;
 }
 
 void http_connection_keep_written(struct http_connection *self)
 {
     size_t pending = stream_pending(self->stream);
-    if (pending <= self->out_bytes)
+    if (pending <= self->out_bytes && self->answer_bytes == 0)
         return; /* memory is freed when all is sent */
-    self->out_bytes = pending;
-    keep(self, 0, true);
+    if (pending > self->out_bytes)
+        self->out_bytes = pending;
+    self->answer_bytes = 0;
+    keep(self, true);
 }
 
 void http_connection_keep_less(struct http_connection *self, bool sent)
@@ -121,11 +135,11 @@ void http_connection_keep_less(struct http_connection *self, bool sent)
     if (sent)
         self->out_bytes = 0;
     else
-        self->in_bytes = 0;
+        self->in_bytes = self->answer_bytes = 0;
     if (!self->payer)
         return;
-    if (self->in_bytes + self->ahead_bytes + self->out_bytes == 0)
+    if (bytes_held(self) == 0)
         http_connection_forget_payer(self);
     else
-        keep(self, 0, true);
+        keep(self, true);
 }

@@ -11,8 +11,9 @@ check() { # as root or as the ordinary user
     if as_user "$TRAINYARD" status >"$SCRATCH/out"; then fail "status says that a cluster runs"; fi
     assert_contains "status before up" "no cluster runs" "$(cat "$SCRATCH/out")"
 
-    # Whoever reads what up prints is not kept waiting by the server in the background.
-    cluster_up --nodes 2 9> >(cat >/dev/null)
+    # A program that reads the output of up is not kept waiting by the server in the background. With the standard input closed, the lock
+    # of the state directory must not take its place.
+    cluster_up --nodes 2 <&- 9> >(cat >/dev/null)
     wait $!
     assert_contains "up tells the next command" "export KUBECONFIG=$TRAINYARD_STATE/kubeconfig" "$(cat "$SCRATCH/up.log")"
     assert_eq "mode of the kubeconfig" 600 "$(stat -c %a "$KUBECONFIG")"

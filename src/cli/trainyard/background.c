@@ -127,11 +127,13 @@ static int wait_until_ready(pid_t child, int fd, const struct state_dir *state, 
     size_t size = 0;
     for (ssize_t got; size < sizeof(text) - 1; size += (size_t)got) {
         got = read(fd, text + size, sizeof(text) - 1 - size);
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && errno == EINTR) {
             got = 0;
-        else if (got <= 0)
+            continue;
+        }
+        if (got <= 0)
             break;
-        if (size == 0 && text[0] == '\0')
+        if (text[0] == '\0')
             return 0;
     }
     text[size] = '\0';

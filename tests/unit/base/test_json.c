@@ -1,6 +1,8 @@
 /* JSON trees: making, asking, changing, comparing, writing. */
 #include "base/json.h"
 
+#include "base/json_list.h"
+#include "base/json_names.h"
 #include "base/mem.h"
 #include "test_arena.h"
 
@@ -240,6 +242,29 @@ static void test_equal(void **state)
     assert_false(json_equal(NULL, parse("null")));
 }
 
+/* Names that rise need no set, until one is there because a name was looked for. */
+static void test_names(void **state)
+{
+    enum { COUNT = 200 };
+    for (int asked_at = 0; asked_at < COUNT; asked_at += 20) {
+        _cleanup_json_names_ struct json_names names = {0};
+        struct json *object = json_object(arena);
+        for (int i = 0; i < COUNT; i++) {
+            struct json *member = json_int(arena, i);
+            member->name = arena_printf(arena, "name-%03d", i);
+            if (i == asked_at)
+                assert_null(json_names_find(&names, object, member->name));
+            assert_true(json_names_add(&names, object, member, strlen(member->name)));
+            json_list_append(object, member);
+        }
+        for (int i = 0; i < COUNT; i++) {
+            struct json again = {.name = arena_printf(arena, "name-%03d", i)};
+            assert_false(json_names_add(&names, object, &again, strlen(again.name)));
+            assert_int_equal(json_names_find(&names, object, again.name)->integer, i);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +274,7 @@ int main(void)
         TEST(test_set_and_remove), TEST(test_remove_element),
         TEST(test_ensure),         TEST(test_clone),
         TEST(test_absent),         TEST(test_equal),
+        TEST(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

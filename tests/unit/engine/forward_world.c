@@ -61,6 +61,16 @@ void set_phase(struct world *world, const char *phase)
     put(world, "PATCH", "/api/v1/namespaces/default/pods/x/status", body);
 }
 
+void end_pod(struct world *world)
+{
+    static bool other_closed; /* the connection is closed after the test */
+    struct memory_stream *line = world->line.peer;
+    world->line.peer = memory_stream_new(world->line.loop, &other_closed);
+    http_connection_new(&world->line.service, &world->line.peer->stream, "test:1");
+    set_phase(world, "Failed");
+    world->line.peer = line;
+}
+
 int forward_world_setup(void **state)
 {
     struct world *world = mem_zalloc(sizeof(*world));

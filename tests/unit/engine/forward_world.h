@@ -47,6 +47,8 @@ void run(struct world *world);
 /* One request of kubectl's; its status. */
 int ask(struct world *world, const char *method, const char *path, const char *headers);
 void set_phase(struct world *world, const char *phase);
+/* Another client writes that the pod has failed. */
+void end_pod(struct world *world);
 /* The connection to the pod that was asked for with this number is there. */
 void connected(struct world *world, int number);
 

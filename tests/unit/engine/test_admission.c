@@ -1,5 +1,6 @@
 /* The API behind a server's connection, request bytes in and answer bytes out: what the header
- * alone decides is decided before a byte of the body is kept. */
+ * alone decides is decided before a byte of the body is kept, and an answer has its place in the
+ * memory for clients before it is made. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -142,11 +143,65 @@ static void metrics_tell_what_is_kept(void **state)
     api_peer_close(&peer, server);
 }
 
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+static size_t held; /* for clients, when the handler has returned and the list is being made */
+
+static void handle(struct http_exchange *exchange, void *context)
+{
+    const struct api_server *server = context;
+    engine_handle(exchange, server->engine);
+    held = server->service.memory->total.used;
+}
+
+static void admit(struct http_exchange *exchange, void *context)
+{
+    engine_admit(exchange, ((const struct api_server *)context)->engine);
+}
+
+static void a_list_is_counted_while_it_is_made(void **state)
+{
+    /* So many that they are chosen, but not all written, in the turn of the request. */
+    enum { OBJECTS = 150, SIZE = 3000, MEMORY = OBJECTS * SIZE };
+    struct api_server *server = *state;
+    struct budget_group memory;
+    struct api_peer peer, other;
+    budget_group_init(&memory, 2 * MEMORY, MEMORY);
+    char *text = arena_alloc(server->arena, SIZE + 1);
+    memset(text, 'x', SIZE);
+    text[SIZE] = '\0';
+    for (int i = 0; i < OBJECTS; i++) {
+        const char *body = arena_printf(
+            server->arena, "{\"metadata\":{\"name\":\"m-%d\"},\"data\":{\"a\":\"%s\"}}", i, text);
+        assert_memory_equal(
+            api_peer_open(&peer, server, api_peer_request(server, "POST", MAPS, body)),
+            "HTTP/1.1 201", 12);
+        api_peer_close(&peer, server);
+    }
+    server->service.memory = &memory;
+    server->service.handler = handle;
+    server->service.admit = admit;
+    server->service.context = server;
+    const char *list = api_peer_request(server, "GET", MAPS, NULL);
+    assert_memory_equal(api_peer_open(&peer, server, list), "HTTP/1.1 200", 12);
+    assert_in_range(held, OBJECTS * SIZE, 2 * OBJECTS * SIZE);
+    /* The first client has not read its list yet. */
+    const char *told = api_peer_open(&other, server, list);
+    assert_memory_equal(told, "HTTP/1.1 429", 12);
+    assert_non_null(strstr(told, "\r\nRetry-After: 1\r\n"));
+    assert_non_null(strstr(told, HTTP_NO_MEMORY));
+    api_peer_close(&peer, server);
+    api_peer_close(&other, server);
+    assert_int_equal(memory.total.used, 0);
+    budget_group_release(&memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_body_is_read_of_those_who_may_send_it, setup, teardown),
         cmocka_unit_test_setup_teardown(an_admitted_request_is_answered, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_list_is_counted_while_it_is_made, setup, teardown),
         cmocka_unit_test_setup_teardown(metrics_tell_what_is_kept, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -315,11 +315,7 @@ static void the_session_ends_with_the_pod(void **state)
     open_pair(world, 1, "80", "0");
     connected(world, 0);
     heard(world);
-    static bool other_closed; /* the connection is closed after the test */
-    world->line.peer = memory_stream_new(world->line.loop, &other_closed);
-    http_connection_new(&world->line.service, &world->line.peer->stream, "test:1");
-    set_phase(world, "Failed");
-    world->line.peer = line;
+    end_pod(world);
     memory_stream_send(world->pod, "last words", 10); /* were on their way */
     run(world);
     assert_string_equal(heard(world), "3:last words ");

@@ -10,6 +10,7 @@
 #include "forward_world.h"
 
 #include "base/mem.h"
+#include "loop/sim/sim_loop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,6 +155,31 @@ static void a_pod_that_does_not_read_holds_the_channels(void **state)
     assert_int_equal(world->pod->out.size, COUNT * SIZE);
 }
 
+/* The server closes the session: its connections to the pod, one of them held and one not made yet,
+ * outlive the client's. */
+static void a_pod_that_ends_takes_its_channels_along(void **state)
+{
+    enum { SIZE = 60000, COUNT = 30 };
+    struct world *world = *state;
+    _cleanup_free_ char *piece = mem_zalloc(SIZE + 1);
+    open_channels(world, "v4.channel.k8s.io");
+    connected(world, 0);
+    memory_stream_hold(world->pod, true);
+    for (int i = 0; i < COUNT; i++)
+        send_message(world, piece, SIZE + 1);
+    end_pod(world);
+    assert_false(world->line.peer_closed);
+    struct memory_stream *line = world->line.peer;
+    memory_stream_hold(line, true);
+    sim_loop_run_for(world->line.loop, 10 * 1000);
+    assert_string_equal(heard_channels(world), "close 1000 ");
+    memory_stream_hold(line, false);
+    run(world);
+    assert_true(world->line.peer_closed);
+    assert_true(world->connects[1].canceled);
+    assert_true(world->pod_closed);
+}
+
 static void channels_need_ports(void **state)
 {
     struct world *world = *state;
@@ -190,6 +216,7 @@ int main(void)
         TEST(a_channel_of_v5_can_be_ended),
         TEST(a_client_of_channels_may_leave),
         TEST(a_pod_that_does_not_read_holds_the_channels),
+        TEST(a_pod_that_ends_takes_its_channels_along),
         TEST(channels_need_ports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

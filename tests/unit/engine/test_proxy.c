@@ -155,6 +155,22 @@ static void a_request_goes_to_the_pod_and_its_answer_comes_back(void **state)
     assert_false(world->line.peer_closed);
 }
 
+/* Byte by byte, so that each line comes in pieces. */
+static void a_header_line_may_be_empty(void **state)
+{
+    static const char TEXT[] = "HTTP/1.1 200 OK\r\nX-Empty:\r\nX-Blank: \r\nContent-Type: a/b\r\n"
+                               "Content-Length: 2\r\n\r\nok";
+    struct world *world = *state;
+    open_pod(world, "GET", PODS "x/proxy/", "");
+    for (size_t i = 0; i < sizeof(TEXT) - 1; i++)
+        answer(world, (char[]){TEXT[i], '\0'});
+    const char *out = world->line.peer->out.data;
+    expect(out, "\r\nX-Empty: \r\n");
+    expect(out, "\r\nX-Blank: \r\n");
+    expect(out, "\r\nContent-Type: a/b\r\n");
+    expect(out, "\r\n\r\nok");
+}
+
 static void a_body_and_its_method_are_passed_on(void **state)
 {
     struct world *world = *state;
@@ -420,6 +436,7 @@ int main(void)
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_request_goes_to_the_pod_and_its_answer_comes_back),
+        TEST(a_header_line_may_be_empty),
         TEST(a_body_and_its_method_are_passed_on),
         TEST(the_head_of_an_answer_has_no_body),
         TEST(a_protocol_is_changed),

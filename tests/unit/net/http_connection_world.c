@@ -28,6 +28,16 @@ static void on_drain(struct http_exchange *exchange)
     world->drained++;
 }
 
+enum { PIECES_SIZE = 100000, PIECE = 20000 };
+
+/* The rest of an answer in pieces. */
+static void on_piece_drain(struct http_exchange *exchange)
+{
+    static const char rest[PIECES_SIZE - PIECE];
+    http_write(exchange, rest, sizeof(rest));
+    http_end(exchange);
+}
+
 static void on_task(struct loop_task *task)
 {
     struct world *world = CONTAINER_OF(task, struct world, task);
@@ -70,6 +80,16 @@ static void handler(struct http_exchange *exchange, void *context)
     } else if (strcmp(request->path, "/big") == 0) {
         static const char block[100000];
         http_respond(exchange, 200, NULL, block, sizeof(block));
+    } else if (strcmp(request->path, "/pieces") == 0) {
+        static const char piece[PIECE];
+        exchange->on_cancel = on_cancel;
+        exchange->on_drain = on_piece_drain;
+        http_begin(exchange, 200, NULL, NULL, PIECES_SIZE);
+        http_write(exchange, piece, sizeof(piece));
+    } else if (strcmp(request->path, "/parsed") == 0 || strcmp(request->path, "/lent") == 0) {
+        (void)arena_alloc(exchange->arena, 50000);
+        exchange->arena_is_lent = request->path[1] == 'l';
+        exchange->on_cancel = on_cancel;
     } else if (strcmp(request->path, "/none") == 0) {
         http_begin(exchange, 204, NULL, NULL, -1);
         http_end(exchange);

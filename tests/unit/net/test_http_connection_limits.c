@@ -209,6 +209,32 @@ static void answers_that_nobody_reads_are_counted(void **state)
     assert_non_null(strstr(world->peers[1]->out.data, "HTTP/1.1 200 OK"));
 }
 
+/* Each answer is larger than what a user gets, but only its first piece waits. */
+static void an_answer_in_pieces_pays_for_the_piece_that_waits(void **state)
+{
+    static const char ASK[] = "GET /pieces HTTP/1.1\r\nHost: x\r\nX-User: ann\r\n\r\n";
+    struct world *world = *state;
+    for (int i = 0; i < 2; i++)
+        assert_non_null(strstr(say_as_other(world, i, ASK, 0), "HTTP/1.1 200 OK"));
+    assert_in_range(world->memory.total.used, 2 * 20000, MEMORY / 2);
+    for (int i = 0; i < 2; i++) {
+        memory_stream_hold(world->peers[i], false);
+        run(world);
+        assert_true(world->peers[i]->out.size > 100000);
+    }
+    assert_int_equal(world->memory.total.used, 0);
+}
+
+/* What the handler has made of a request is counted, unless another thread is still making it. */
+static void memory_of_another_thread_is_not_looked_at(void **state)
+{
+    struct world *world = *state;
+    say_as_other(world, 0, "GET /lent HTTP/1.1\r\nHost: x\r\n\r\n", 0);
+    assert_int_equal(world->memory.total.used, 0);
+    say_as_other(world, 1, "GET /parsed HTTP/1.1\r\nHost: x\r\n\r\n", 0);
+    assert_in_range(world->memory.total.used, 50000, MEMORY);
+}
+
 /* Before it is known who asks, the address pays. */
 static void a_header_is_paid_by_the_address(void **state)
 {
@@ -226,6 +252,27 @@ static void a_header_is_paid_by_the_address(void **state)
     free(header);
 }
 
+static void refuse_all(struct http_exchange *exchange, void *context)
+{
+    http_respond(exchange, 401, "text/plain", "no", 2);
+}
+
+/* The header finds no room, but is answered already. */
+static void a_refused_request_has_one_answer(void **state)
+{
+    struct world *world = *state;
+    world->service.header_max = MEMORY;
+    world->service.admit = refuse_all;
+    _cleanup_free_ char *padding = mem_zalloc(30001);
+    memset(padding, 'x', 30000);
+    _cleanup_free_ char *begun = mem_printf("GET / HTTP/1.1\r\nX: %s", padding);
+    _cleanup_free_ char *whole = mem_printf("GET / HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n", padding);
+    assert_string_equal(say_as_other(world, 0, begun, 0), "");
+    const char *told = say_as_other(world, 1, whole, 0);
+    assert_non_null(strstr(told, "HTTP/1.1 401 "));
+    assert_null(strstr(told, "HTTP/1.1 429 "));
+}
+
 int main(void)
 {
 #define MEMORY_TEST(test) cmocka_unit_test_setup_teardown(test, memory_setup, memory_teardown)
@@ -237,7 +284,10 @@ int main(void)
         MEMORY_TEST(a_user_has_half_of_the_memory),
         MEMORY_TEST(when_all_is_taken_the_largest_user_loses),
         MEMORY_TEST(answers_that_nobody_reads_are_counted),
+        MEMORY_TEST(an_answer_in_pieces_pays_for_the_piece_that_waits),
+        MEMORY_TEST(memory_of_another_thread_is_not_looked_at),
         MEMORY_TEST(a_header_is_paid_by_the_address),
+        MEMORY_TEST(a_refused_request_has_one_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
