@@ -281,17 +281,19 @@ static void announce(struct cluster *cluster)
     cluster->ready(cluster->ready_context);
 }
 
-/* On a full disk the store takes no new node. */
-static bool stop_if_full(struct cluster *cluster)
+/* A store that takes no writes (on a full disk, say) takes no new node either. */
+static bool stop_if_store_fails(struct cluster *cluster)
 {
     struct err err = ERR_INIT;
-    if (store_check(cluster->store, NULL) == 0)
+    if (store_check(cluster->store, &err) == 0)
         return false;
-    err_set(
-        &err, ERR_IO,
-        "the nodes cannot be added because the disk of '%s' is full: delete files on this disk, "
-        "then run 'trainyard up' again",
-        cluster->options->state->path);
+    if (err.sys == ENOSPC)
+        err_set(&err, ERR_IO,
+                "the nodes cannot be added because the disk of '%s' is full: delete files on this "
+                "disk, then run 'trainyard up' again",
+                cluster->options->state->path);
+    else
+        err_wrap(&err, "the nodes cannot be added");
     stop_for(cluster, &err);
     return true;
 }
@@ -308,7 +310,7 @@ static void on_nodes(void *context, struct json *list, const struct err *err)
     bool is_missing = !err && json_count(json_get(list, "items")) < wanted;
     if (!err && ready >= wanted)
         announce(cluster);
-    else if (!is_missing || !stop_if_full(cluster))
+    else if (!is_missing || !stop_if_store_fails(cluster))
         loop_timer_start(&cluster->probe_timer, READY_POLL_MS);
 }
 
