@@ -67,6 +67,7 @@ void volumes_lie_where_they_are_mounted(void **state);
 void memory_is_shared_and_limited(void **state);
 void read_only_all_the_way_down(void **state);
 void sub_paths_stay_inside(void **state);
+void no_link_leads_to_a_volume(void **state);
 void volumes_cover_secrets(void **state);
 void volumes_cover_listed_secrets(void **state);
 void groups_and_capabilities(void **state);

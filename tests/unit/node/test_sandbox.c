@@ -283,6 +283,7 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(volumes_lie_where_they_are_mounted),
         cmocka_unit_test(memory_is_shared_and_limited),
         cmocka_unit_test(sub_paths_stay_inside),
+        cmocka_unit_test(no_link_leads_to_a_volume),
         cmocka_unit_test(volumes_cover_secrets),
         cmocka_unit_test(volumes_cover_listed_secrets),
         cmocka_unit_test(groups_and_capabilities),

@@ -180,6 +180,26 @@ void sub_paths_stay_inside(void **state)
     race(volume);
 }
 
+/* A pod that may write to a directory above a volume can put a link into its path when the volume
+ * was found to be harmless, and is started again. */
+void no_link_leads_to_a_volume(void **state)
+{
+    static const char *const PATHS[] = {"link", "link/pods"};
+    _cleanup_free_ char *link = mem_printf("%s/link", scratch);
+    assert_int_equal(symlink(state_dir, link), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(PATHS); i++) {
+        struct pod pod = pod_make("linked", "10.244.1.1", "ls /out");
+        pod_container_add_mount(pod.arena, pod.main, "/out",
+                                arena_printf(pod.arena, "%s/%s", scratch, PATHS[i]));
+        pod_start(&pod);
+        const struct container_end *end = pod_finish(&pod);
+        assert_string_equal(end->reason, "StartError");
+        assert_non_null(strstr(end->message, "a symbolic link was put into this path"));
+        pod_drop(&pod);
+    }
+    unlink(link);
+}
+
 /* The list of secrets is read when a container starts; a volume that is reached through a link, and
  * a part of it, show the same. */
 void volumes_cover_listed_secrets(void **state)
@@ -197,14 +217,14 @@ void volumes_cover_listed_secrets(void **state)
     file_make_dirs(directory, 0755, NULL);
     file_write_atomic(secret, "secret", 6, 0644, NULL);
     file_write_atomic(arena_printf(pod.arena, "%s/plain", directory), "plain", 5, 0644, NULL);
-    assert_int_equal(symlink(directory, link), 0);
+    assert_int_equal(symlink("deep", link), 0);
     /* The list has the file by another way, and one that is gone. */
     assert_int_equal(
         pod_secrets_add(pod.spec.secrets, arena_printf(pod.arena, "%s/listed", link), &test_err),
         0);
     assert_int_equal(pod_secrets_add(pod.spec.secrets, "/nowhere/at/all", &test_err), 0);
     pod_container_add_mount(pod.arena, pod.main, "/host", directory);
-    pod_container_add_mount(pod.arena, pod.main, "/linked", link);
+    pod_container_add_mount(pod.arena, pod.main, "/linked", scratch)->sub_path = "link";
     pod_container_add_mount(pod.arena, pod.main, "/part", scratch)->sub_path = "deep";
     pod_start(&pod);
     pod_finish(&pod);
