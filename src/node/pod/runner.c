@@ -250,6 +250,8 @@ static void note_plan(struct pod_runner *runner, const struct pod_prepared *prep
         port_event_check_pod(runner->host->client, runner_pod(runner), runner->address);
     pod_tokens_release(&runner->tokens);
     pod_runner_refresh_own(runner, prepared->pod->json); /* what has changed since */
+    if (prepared->is_stale)
+        pod_runner_refresh_all(runner);
 }
 
 static void on_prepared(void *context, struct pod_prepared *prepared)
