@@ -66,6 +66,7 @@ void pod_drop(struct pod *pod);
 void volumes_lie_where_they_are_mounted(void **state);
 void memory_is_shared_and_limited(void **state);
 void read_only_all_the_way_down(void **state);
+void secrets_below_a_read_only_volume(void **state);
 void sub_paths_stay_inside(void **state);
 void no_link_leads_to_a_volume(void **state);
 void volumes_cover_secrets(void **state);

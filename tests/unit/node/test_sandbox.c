@@ -314,6 +314,7 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(an_end_that_cannot_be_described),
         cmocka_unit_test(a_deletion_without_room_for_the_last_state),
         cmocka_unit_test(read_only_all_the_way_down),
+        cmocka_unit_test(secrets_below_a_read_only_volume),
         cmocka_unit_test(shared_memory_is_the_pods),
         cmocka_unit_test(the_machines_shared_memory),
         cmocka_unit_test(containers_see_each_other),

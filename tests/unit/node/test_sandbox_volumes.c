@@ -97,6 +97,29 @@ void read_only_all_the_way_down(void **state)
     pod_drop(&pod);
 }
 
+/* What is mounted below such a volume can be written to: a secret there cannot be uncovered. The
+ * first run makes the secret, the second one finds it covered. */
+void secrets_below_a_read_only_volume(void **state)
+{
+    struct pod pod =
+        pod_make("below", "10.244.1.1",
+                 "cd /top/below; test -e dir || { mkdir dir; echo secret >dir/key; exit "
+                 "1; }\n"
+                 "wc -c <dir/key; mv dir gone 2>/dev/null && echo BAD; true");
+    char *volume = arena_printf(pod.arena, "%s/volume", pod.directory);
+    char *below = arena_printf(pod.arena, "%s/below", volume);
+    file_make_dirs(below, 0777, NULL);
+    pod_spec_add_memory(pod.arena, &pod.spec, below);
+    pod_strings_add(pod.arena, &pod.spec.masks, arena_printf(pod.arena, "%s/dir/key", below));
+    struct pod_mount *top = pod_container_add_mount(pod.arena, pod.main, "/top", volume);
+    top->read_only = top->only_top = true;
+    pod.spec.restart = RESTART_ON_FAILURE;
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 0);
+    assert_string_equal(pod_log(&pod, 1), "0\n");
+    pod_drop(&pod);
+}
+
 /* While one pod swaps a directory and a link to the machine's root as fast as it can, others mount
  * the place as a sub path: whatever they get, it is never the machine's. */
 static void race(const char *volume)
