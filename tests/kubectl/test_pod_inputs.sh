@@ -34,6 +34,24 @@ spec:
 YAML
     done
     for i in $(seq $pods); do wait_for_phase "early-$i" Succeeded; done
+
+    # One that the pod can do without, and that is created when the pod runs.
+    kubectl create -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: optional}
+spec:
+  restartPolicy: Never
+  volumes: [{name: word, configMap: {name: optional, optional: true}}]
+  containers:
+  - name: main
+    image: trainyard/tools
+    command: [bash, -c, 'echo up; until [ -e /word/word ]; do read -rt 0.1 <> <(:) || true; done']
+    volumeMounts: [{name: word, mountPath: /word}]
+YAML
+    wait_for_log optional up
+    kubectl create configmap optional --from-literal=word=new
+    wait_for_phase optional Succeeded
 }
 
 # Two containers share memory of a limited size; files change all at once, links and all; labels are followed.

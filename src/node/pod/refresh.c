@@ -26,15 +26,25 @@ static bool is_shown(const struct json *volume, const struct change *change)
                           : volume_files_show(volume, change->resource, change->name);
 }
 
+static bool is_shown_by_pod(const struct json *pod, const struct change *change)
+{
+    JSON_EACH (volume, json_at(pod, "spec", "volumes", NULL)) {
+        if (is_shown(volume, change))
+            return true;
+    }
+    return false;
+}
+
 /* Writes the volumes that show it again. */
 static void refresh(struct pod_runner *runner, const struct change *change)
 {
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *pod = runner_pod(runner);
     /* A thread of the pool may write the volumes of a pod that is not planned. */
     bool is_planned = runner->has_spec || pod_runner_is_running(runner);
-    if (runner->forgotten || pod_phase_is_final(pod) || !is_planned)
+    if (runner->forgotten || pod_phase_is_final(pod) || !is_planned ||
+        !is_shown_by_pod(pod, change))
         return;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct pod_facts facts = {.pod = pod,
                                     .hostname = pod_hostname(arena, pod),
                                     .address = runner->address,
