@@ -62,25 +62,25 @@ static const struct json *next_service(void *context, const char *namespace_, si
     return service ? service->json : NULL;
 }
 
-/* What volumes show of a config map or secret follows it; a new one is waited for by who needs it.
- */
+/* Volumes follow the config maps and secrets that they show, also an optional one that is created
+ * after the pod has started. Of one that is deleted the files stay, as in Kubernetes. */
 static void refresh_volumes(struct node_runtime *runtime, const struct kube_resource *resource,
-                            const struct kube_object *old, const struct kube_object *new_)
+                            const struct kube_object *new_)
 {
     const char *uid;
     void *runner;
-    for (size_t at = 0; old && new_ && map_next(&runtime->runners, &at, &uid, &runner);)
+    for (size_t at = 0; new_ && map_next(&runtime->runners, &at, &uid, &runner);)
         pod_runner_refresh(runner, resource, new_);
 }
 
 static void on_configmap_change(void *context, struct kube_object *old, struct kube_object *new_)
 {
-    refresh_volumes(context, &KUBE_CONFIGMAPS, old, new_);
+    refresh_volumes(context, &KUBE_CONFIGMAPS, new_);
 }
 
 static void on_secret_change(void *context, struct kube_object *old, struct kube_object *new_)
 {
-    refresh_volumes(context, &KUBE_SECRETS, old, new_);
+    refresh_volumes(context, &KUBE_SECRETS, new_);
 }
 
 /* A pod may have waited for a claim to be bound, or for its volume. */

@@ -56,8 +56,8 @@ void job_entry_note_server(struct job_entry *entry, bool answered, int64_t now_m
         entry->wait_ms = 0;
     else if (entry->wait_ms == 0)
         entry->wait_ms = WAIT_MIN_MS;
-    else if (entry->wait_ms < WAIT_MAX_MS)
-        entry->wait_ms *= 2;
+    else
+        entry->wait_ms = entry->wait_ms * 2 < WAIT_MAX_MS ? entry->wait_ms * 2 : WAIT_MAX_MS;
     entry->wait_until_ms = answered ? 0 : now_ms + entry->wait_ms;
 }
 

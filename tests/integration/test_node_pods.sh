@@ -120,6 +120,22 @@ YAML
     kubectl delete pod stubborn --wait=true
     is_gone pod stubborn || fail "a deleted pod is still there"
 
+    # A supervisor that comes up late, after the pod was deleted, is told to end. Here a process with its lock stands for it.
+    pod late Never true '  volumes: [{name: c, configMap: {name: missing}}]' '    volumeMounts: [{name: c, mountPath: /c}]'
+    wait_until "a pod that cannot start yet" told late 'configmap "missing" not found'
+    as_user python3 -c 'import fcntl, signal, sys
+file = open(sys.argv[1], "w")
+fcntl.lockf(file, fcntl.LOCK_EX)
+print("held", flush=True)
+signal.alarm(600)
+signal.pause()' "$TRAINYARD_STATE/pods/$(uid_of late)/lock" >"$SCRATCH/holder" &
+    local holder=$!
+    holds() { grep -q held "$SCRATCH/holder"; }
+    wait_until "the lock to be held" holds
+    kubectl delete pod late
+    holder_ended() { ! kill -0 "$holder" 2>/dev/null; }
+    wait_until "the process that stands for a supervisor to be told to end" holder_ended
+
     # down and up: what ran goes on by its policy, what had ended stays as it was.
     pod lasting OnFailure 'echo up; exec sleep 100000'
     wait_for_phase lasting Running

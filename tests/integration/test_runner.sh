@@ -52,6 +52,15 @@ expect_last 'failed: more than 3 tests are flaky' '4 passed, 1 failed'
 expect_last 'failed: set/slow' '1 passed, 1 failed'
 ! grep -q flaky "$SCRATCH/output" || fail 'a soak calls a failed test flaky'
 
+# A line about a test that is reported already does not end the wait for the next one.
+! RUNNER_LOGS=$SCRATCH/logs RUNNER_RETRY=yes bash -uc '
+    . "$1/tests/lib/runner.sh"
+    echo "1 0" >&"$RUNNER_ENDS"
+    ! runner_check set/late sh -c "sleep 0.5; exit 1" || echo "it is taken for passed"
+    runner_finish' - "$ROOT" >"$SCRATCH/output" 2>&1 || fail 'a check that fails does not fail the run'
+expect_last 'failed: set/late' '0 passed, 1 failed'
+! grep 'taken for passed' "$SCRATCH/output" || fail 'a check passes before it has ended'
+
 # A suite of Meson's: each of its tests counts, and each that fails runs once more by itself.
 mkdir "$SCRATCH/suite"
 cat >"$SCRATCH/suite/meson.build" <<'END'
@@ -71,6 +80,15 @@ rm -rf "$SCRATCH/logs" && mkdir "$SCRATCH/logs"
     "$ROOT" "$SCRATCH/suite/build" >"$SCRATCH/output" 2>&1 || fail 'a test of a suite that fails twice does not fail the run'
 expect_last "flaky: all/slow (FAILED: $SCRATCH/suite/slow has not passed yet)" 'failed: all/broken' '2 passed, 1 failed, 1 skipped'
 grep -q 'slow has not passed' "$SCRATCH/logs/all-slow.first.log" || fail 'the log of the first run of a suite is lost'
+
+# A suite that Meson does not run to its end has failed, whatever the tests say that ran.
+mkdir "$SCRATCH/killed"
+printf '#!/bin/sh\n%s "$@"\nexit 137\n' "$(command -v meson)" >"$SCRATCH/killed/meson"
+chmod +x "$SCRATCH/killed/meson"
+truncate -s 0 "$SCRATCH/suite/slow" "$SCRATCH/suite/broken"
+! PATH=$SCRATCH/killed:$PATH RUNNER_LOGS=$SCRATCH/logs RUNNER_RETRY=yes bash -uc '. "$1/tests/lib/runner.sh" && runner_suite all "$2" all 2 1; runner_finish' - \
+    "$ROOT" "$SCRATCH/suite/build" >"$SCRATCH/output" 2>&1 || fail 'a suite whose Meson was killed passes'
+expect_last 'failed: all' '3 passed, 1 failed, 1 skipped'
 
 # A suite without tests has failed: a mistyped name must not pass.
 ! RUNNER_LOGS=$SCRATCH/logs RUNNER_RETRY=yes bash -uc '. "$1/tests/lib/runner.sh" && runner_suite none "$2" none 2 1; runner_finish' - \

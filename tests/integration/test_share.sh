@@ -51,14 +51,15 @@ check() {
     as_user tee "$share/file" >/dev/null <<<"data"
     check_refusals
 
-    # A relative path, a link, and the same directory by two names.
+    # A relative path, a link, the same directory by two names, and one that lies in another.
     as_user ln -s "$share" "$PLACE/link"
-    (cd "$PLACE" && as_user "$TRAINYARD" up --port 0 --share data --share link --share "$other" --kubeconfig "$share/deep/er/config") >"$SCRATCH/up.log" ||
+    (cd "$PLACE" && as_user "$TRAINYARD" up --port 0 --share data/deep --share data --share link --share "$other" --kubeconfig "$share/deep/er/config") >"$SCRATCH/up.log" ||
         fail "up: $(cat "$SCRATCH/up.log")"
     CLUSTER_UP=yes
     KUBECONFIG=$share/deep/er/config
     assert_contains "up" "pods read and write $share
 pods read and write $other" "$(cat "$SCRATCH/up.log")"
+    ! grep "pods read and write $share/deep" "$SCRATCH/up.log" || fail "a pod could put a link in the place of a directory that is shared by itself, too"
     pod writes "cat $share/file; echo one >$share/one; echo two >$other/two; ls /tmp | grep share"
     says writes "data
 $(basename "$PLACE")"

@@ -10,6 +10,50 @@ waits_for_node() { kubectl describe pod facts | grep -c "didn't match Pod's node
 events_of() { kubectl get events --field-selector involvedObject.name="$1" -o jsonpath='{range .items[*]}{.reason}: {.message}{"\n"}{end}'; }
 has_event() { events_of "$1" | finds -F -- "$2"; }
 
+# A config map that changes while its pod is being started. Both requests go over one connection, so that the second one meets the start.
+check_changes_at_start() {
+    local i api pods=12 with=(-sS --fail -o /dev/null --cacert "$TRAINYARD_STATE/pki/ca.crt" -H "Authorization: Bearer $(cat "$TRAINYARD_STATE/token")")
+    api=$(kubectl config view -o jsonpath='{.clusters[0].cluster.server}')/api/v1/namespaces/default
+    for i in $(seq $pods); do
+        printf -- '---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: early-%d}, data: {word: old}}\n' "$i"
+    done | kubectl create -f -
+    for i in $(seq $pods); do
+        curl "${with[@]}" -H 'Content-Type: application/yaml' --data-binary @- "$api/pods" \
+            --next "${with[@]}" -X PATCH -H 'Content-Type: application/merge-patch+json' -d '{"data":{"word":"new"}}' "$api/configmaps/early-$i" <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: early-$i}
+spec:
+  restartPolicy: Never
+  volumes: [{name: word, configMap: {name: early-$i}}]
+  containers:
+  - name: main
+    image: trainyard/tools
+    command: [bash, -c, 'until [ "\$(cat /word/word)" = new ]; do read -rt 0.1 <> <(:) || true; done']
+    volumeMounts: [{name: word, mountPath: /word}]
+YAML
+    done
+    for i in $(seq $pods); do wait_for_phase "early-$i" Succeeded; done
+
+    # One that the pod can do without, and that is created when the pod runs.
+    kubectl create -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: optional}
+spec:
+  restartPolicy: Never
+  volumes: [{name: word, configMap: {name: optional, optional: true}}]
+  containers:
+  - name: main
+    image: trainyard/tools
+    command: [bash, -c, 'echo up; until [ -e /word/word ]; do read -rt 0.1 <> <(:) || true; done']
+    volumeMounts: [{name: word, mountPath: /word}]
+YAML
+    wait_for_log optional up
+    kubectl create configmap optional --from-literal=word=new
+    wait_for_phase optional Succeeded
+}
+
 # Two containers share memory of a limited size; files change all at once, links and all; labels are followed.
 check_volumes() {
     kubectl create configmap pair --from-literal=one=1 --from-literal=two=1 --from-literal=9bad=x
@@ -222,6 +266,7 @@ YAML
     wait_for_phase facts Succeeded
     assert_contains "variables stay" "still fast and hush" "$(kubectl logs facts)"
     check_volumes
+    check_changes_at_start
     check_failures
     check_ephemeral
     cluster_wipe

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The trainer in real containers, from the image of `make image-trainer`: three workers train the face embedding in step, find each
-# other by the names in TF_CONFIG, and their losses are those of one worker within rounding. Where they are given a directory of the
-# node in common, they share their memory.
+# other by the names in TF_CONFIG, and their losses are those of one worker within rounding. A finished job shows its last step and where
+# its report lies. Where workers are given a directory of the node in common, they share their memory.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/kubernetes/jobs.sh
 . "$KUBERNETES/jobs.sh"
@@ -57,6 +57,14 @@ paste "$SCRATCH/one-worker-0" "$SCRATCH/three-worker-0" | awk '
 for job in three one; do
     [ -s "$SHARED/$job/face.model" ] || fail "no model of $job on the volume"
     assert_eq "whose the model of $job is" 65532 "$(stat -c %u "$SHARED/$job/face.model")"
+done
+
+for job in three one; do
+    ends_with_the_last_step() { kubectl get tfjob "$job" | finds " step $STEPS/$STEPS,"; }
+    wait_until "the last step in the column PROGRESS of $job" ends_with_the_last_step
+    assert_contains "where the report of $job lies" "trainyard.dev/report: /var/lib/$NAMESPACE/$job/report.html on node $NODE" \
+        "$(kubectl describe tfjob $job)"
+    [ -s "$SHARED/$job/report.html" ] || fail "there is no report of $job"
 done
 
 echo "three workers, $STEPS steps, last loss $(tail -1 "$SCRATCH/three-worker-0"); one worker $(tail -1 "$SCRATCH/one-worker-0")"

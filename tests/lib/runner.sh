@@ -93,15 +93,16 @@ runner_report() { # NAME CODE SECONDS QUOTED-COMMAND
 
 # Wait until one of the started tests ends. Sets `ended` to its process and `ended_code` to its exit code.
 runner_wait() {
-    local process
+    local process gone
     until read -r -t 60 ended ended_code <&"$RUNNER_ENDS"; do
-        # The shell around a test can be killed, and then writes no line.
+        gone=
         for process in "${!under_way[@]}"; do
-            kill -0 "$process" 2>/dev/null || {
-                ended=$process ended_code=137
-                return
-            }
+            kill -0 "$process" 2>/dev/null || gone=$process
         done
+        [ -n "$gone" ] || continue
+        # It has ended, so its line is in the pipe, unless the shell around the test was killed.
+        read -r -t 1 ended ended_code <&"$RUNNER_ENDS" || ended=$gone ended_code=137
+        return
     done
 }
 
@@ -122,7 +123,7 @@ runner_settle_until() { # NUMBER: wait until at most NUMBER tests run
 runner_test() { # NAME COMMAND…
     runner_settle_until 0
     runner_begin "$@"
-    runner_settle
+    runner_settle_until 0
 }
 
 # Run a check by itself, in the foreground. A check never runs again. The exit code tells whether it passed.
@@ -137,11 +138,12 @@ runner_check() { # NAME COMMAND…
 # Run a suite of Meson's. It counts as many tests as it holds. A failed test has the name NAME/TEST and runs once more alone.
 runner_suite() { # NAME BUILD-DIRECTORY SUITE PROCESSES TIMEOUT-MULTIPLIER [VARIABLE=VALUE…]
     local name=$1 build=$2 suite=$3 processes=$4 multiplier=$5
-    local start=$SECONDS log counts ok=0 bad=0 left_out=0 word test
+    local start=$SECONDS log counts code ok=0 bad=0 left_out=0 word test
     log=$(runner_log "$name")
     local command=(env "${@:6}" meson test -C "$build" --no-rebuild --suite "$suite" --timeout-multiplier "$multiplier" --print-errorlogs)
     rm -f "$build/meson-logs/testlog.json"
     "${command[@]}" --num-processes "$processes" >"$log" 2>&1
+    code=$?
     counts=$(python3 "$RUNNER_LIB/meson_results.py" "$build/meson-logs/testlog.json" "$RUNNER_LOGS/${name//\//-}-")
     while read -r word test; do
         case $word in
@@ -158,7 +160,8 @@ runner_suite() { # NAME BUILD-DIRECTORY SUITE PROCESSES TIMEOUT-MULTIPLIER [VARI
     done <<<"$counts"
     passed=$((passed + ok))
     skipped=$((skipped + left_out))
-    if [ $((ok + bad)) = 0 ]; then # a suite that runs no test has failed, too
+    # A suite that runs no test has failed, too, and one that Meson did not run to its end.
+    if [ $((ok + bad)) = 0 ] || { [ $code != 0 ] && [ $bad = 0 ]; }; then
         tail -n "${TEST_TAIL:-60}" "$log"
         bad=1
         runner_fail "$name"

@@ -7,15 +7,31 @@
 #include "node/node.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { SHARES_MAX = 16 };
 
-static bool is_among(const char *const *list, size_t count, const char *path)
+static bool lies_in(const char *path, const char *directory)
 {
+    size_t size = strlen(directory);
+    return strncmp(path, directory, size) == 0 && (path[size] == '/' || path[size] == '\0');
+}
+
+/* Keeps no directory that lies in another one of the list: pods have it already, and a pod could
+ * put a link to anywhere in its place. */
+static size_t add_directory(const char **list, size_t count, const char *path)
+{
+    size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (str_eq(list[i], path))
-            return true;
-    return false;
+        if (lies_in(path, list[i]))
+            return count;
+    for (size_t i = 0; i < count; i++)
+        if (!lies_in(list[i], path))
+            list[kept++] = list[i];
+    list[kept++] = path;
+    for (size_t i = kept; i < count; i++)
+        list[i] = NULL;
+    return kept;
 }
 
 /* The real paths of the directories named, each once. */
@@ -31,8 +47,7 @@ static int find_directories(struct arena *arena, const struct state_dir *state,
             node_share_find(arena, state->path, getenv("HOME"), wanted->items[i], &found, err);
         if (result < 0)
             return err_wrap(err, "--share");
-        if (!is_among(ret, count, found))
-            ret[count++] = found;
+        count = add_directory(ret, count, found);
     }
     return 0;
 }

@@ -1,6 +1,6 @@
 /* Names of images as Docker compares them: "docker.io/library/x", "library/x" and "x" are one, a
  * missing tag is "latest", a digest says more than a tag. The grammar is the one that container
- * runtimes and the kubelet have, so "../x" and "X" are no names. Pure. */
+ * runtimes and the kubelet have, so "../x" is no name; but capital letters are allowed. Pure. */
 #ifndef TRAINYARD_NODE_IMAGE_NAME_H
 #define TRAINYARD_NODE_IMAGE_NAME_H
 

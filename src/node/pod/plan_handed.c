@@ -2,9 +2,12 @@
  * image/handed.h. */
 #include "node/pod/plan_internal.h"
 
+#include "base/cleanup.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "node/image/handed.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Whether a mount of the container already decides what lies at `path`. */
@@ -19,11 +22,27 @@ bool planner_is_covered(const struct pod_container *container, const char *path)
     return false;
 }
 
+const char *planner_real_path(struct planner *p, const char *path)
+{
+    _cleanup_free_ char *real = realpath(path, NULL);
+    return real ? arena_strdup(p->arena, real) : path;
+}
+
+/* The machine's /tmp may be a link. Its entry is none, and one that takes its place is not
+ * followed.
+ */
+static const char *entry_source(struct planner *p, const char *entry)
+{
+    const char *slash = strrchr(entry, '/');
+    const char *top = arena_strndup(p->arena, entry, (size_t)(slash - entry));
+    return arena_printf(p->arena, "%s%s", planner_real_path(p, top), slash);
+}
+
 void planner_hand_programs(struct planner *p, struct pod_container *ret)
 {
     for (size_t i = 0; i < ret->arguments.count; i++) {
         const char *entry = image_handed_entry(p->arena, ret->arguments.items[i], i);
         if (entry && !planner_is_covered(ret, entry))
-            pod_container_add_mount(p->arena, ret, entry, entry)->read_only = true;
+            pod_container_add_mount(p->arena, ret, entry, entry_source(p, entry))->read_only = true;
     }
 }

@@ -53,6 +53,9 @@ int planner_command(struct planner *p, const struct json *container, struct pod_
 
 /* ---- pod/plan_handed.c: programs below the machine's /tmp; after the command and the mounts */
 bool planner_is_covered(const struct pod_container *container, const char *path);
+/* The path without symbolic links, as the source of a mount must be; the path itself if there is
+ * nothing. */
+const char *planner_real_path(struct planner *p, const char *path);
 void planner_hand_programs(struct planner *p, struct pod_container *ret);
 
 /* ---- pod/plan_plain.c: where there are no namespaces, and so no mounts */

@@ -170,11 +170,13 @@ int planner_mounts(struct planner *p, const struct json *container, struct pod_c
 {
     /* The trainer needs the machine's libraries; an image with files of its own has others. */
     if (p->input->trainer_path && !ret->root)
-        pod_container_add_mount(p->arena, ret, IMAGE_TRAINER_PATH, p->input->trainer_path)
+        pod_container_add_mount(p->arena, ret, IMAGE_TRAINER_PATH,
+                                planner_real_path(p, p->input->trainer_path))
             ->read_only = true;
     if (p->input->step_path && !ret->root && is_step_image(json_get_string(container, "image", "")))
-        pod_container_add_mount(p->arena, ret, IMAGE_STEP_PATH, p->input->step_path)->read_only =
-            true;
+        pod_container_add_mount(p->arena, ret, IMAGE_STEP_PATH,
+                                planner_real_path(p, p->input->step_path))
+            ->read_only = true;
     plan_hosts(p, ret);
     plan_message(p, container, ret);
     int result = plan_peers(p, container, ret);

@@ -164,6 +164,21 @@ static bool find_asked(struct pod_preparation *self)
     return is_found;
 }
 
+/* Whether an object has changed since the plan got it. It is not planned again: objects may change
+ * faster than that takes. */
+static bool has_newer(const struct pod_preparation *self)
+{
+    const struct node_object_source *source = &self->host->source;
+    for (size_t i = 0; i < self->asked.count; i++) {
+        const struct asked *asked = &self->asked.items[i];
+        const struct kube_object *now =
+            source->get(source->context, asked->resource, asked->namespace_, asked->name);
+        if (now && now != asked->object)
+            return true;
+    }
+    return false;
+}
+
 static void on_prepared(struct loop_work *work)
 {
     struct pod_preparation *self = CONTAINER_OF(work, struct pod_preparation, work);
@@ -171,8 +186,10 @@ static void on_prepared(struct loop_work *work)
         loop_work_start(self->host->loop, work); /* once more, with what it asked for */
         return;
     }
-    if (self->host)
+    if (self->host) {
+        self->prepared.is_stale = has_newer(self);
         self->done(self->context, &self->prepared);
+    }
     preparation_free(self);
 }
 

@@ -22,6 +22,7 @@ struct pod_preparation_order {
 struct pod_prepared {
     struct kube_object *pod; /* the version that was planned */
     bool is_up;              /* it has a supervisor, which an earlier control process has started */
+    bool is_stale;           /* there is a newer version of an object that it was planned with */
     struct err err;          /* why not, or code 0 */
     struct pod_plan_refusal refusal;
     int64_t deadline_ms; /* as in its spec, if that is new */

@@ -11,14 +11,40 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-/* Show anew what shows the config map or secret of that name; without one, what shows the pod. */
-static void refresh(struct pod_runner *runner, const struct kube_resource *resource,
-                    const char *name)
+/* What has changed: a config map or secret, the pod itself, or any of them. */
+struct change {
+    bool is_any, is_pod;
+    const struct kube_resource *resource;
+    const char *name;
+};
+
+static bool is_shown(const struct json *volume, const struct change *change)
 {
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    if (change->is_any)
+        return volume_files_is(volume);
+    return change->is_pod ? volume_files_show_pod(volume)
+                          : volume_files_show(volume, change->resource, change->name);
+}
+
+static bool is_shown_by_pod(const struct json *pod, const struct change *change)
+{
+    JSON_EACH (volume, json_at(pod, "spec", "volumes", NULL)) {
+        if (is_shown(volume, change))
+            return true;
+    }
+    return false;
+}
+
+/* Writes the volumes that show it again. */
+static void refresh(struct pod_runner *runner, const struct change *change)
+{
     const struct json *pod = runner_pod(runner);
-    if (runner->forgotten || pod_phase_is_final(pod) || !runner->has_state)
-        return; /* one that is still to be planned reads the newest then */
+    /* A thread of the pool may write the volumes of a pod that is not planned. */
+    bool is_planned = runner->has_spec || pod_runner_is_running(runner);
+    if (runner->forgotten || pod_phase_is_final(pod) || !is_planned ||
+        !is_shown_by_pod(pod, change))
+        return;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct pod_facts facts = {.pod = pod,
                                     .hostname = pod_hostname(arena, pod),
                                     .address = runner->address,
@@ -32,9 +58,7 @@ static void refresh(struct pod_runner *runner, const struct kube_resource *resou
                                            .group = volume_group_of(pod, runner->host->nested)};
     JSON_EACH (volume, json_at(pod, "spec", "volumes", NULL)) {
         struct err err = ERR_INIT;
-        bool shows =
-            resource ? volume_files_show(volume, resource, name) : volume_files_show_pod(volume);
-        if (shows && volume_refresh(arena, &context, volume, &err) < 0)
+        if (is_shown(volume, change) && volume_refresh(arena, &context, volume, &err) < 0)
             kube_event(runner->host->client, pod, "kubelet", "Warning", "FailedMount", "%s",
                        err.message);
     }
@@ -43,8 +67,14 @@ static void refresh(struct pod_runner *runner, const struct kube_resource *resou
 void pod_runner_refresh(struct pod_runner *runner, const struct kube_resource *resource,
                         const struct kube_object *changed)
 {
+    const struct change change = {.resource = resource, .name = changed->name};
     if (str_eq(runner->object->namespace_, changed->namespace_))
-        refresh(runner, resource, changed->name);
+        refresh(runner, &change);
+}
+
+void pod_runner_refresh_all(struct pod_runner *runner)
+{
+    refresh(runner, &(struct change){.is_any = true});
 }
 
 void pod_runner_tell_deadline(struct pod_runner *runner)
@@ -90,6 +120,6 @@ void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before
     if (!json_equal(kube_meta_labels(before), kube_meta_labels(now)) ||
         !json_equal(json_at(before, "metadata", "annotations", NULL),
                     json_at(now, "metadata", "annotations", NULL)))
-        refresh(runner, NULL, NULL);
+        refresh(runner, &(struct change){.is_pod = true});
     tell_changed_images(runner, before);
 }

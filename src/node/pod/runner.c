@@ -250,6 +250,8 @@ static void note_plan(struct pod_runner *runner, const struct pod_prepared *prep
         port_event_check_pod(runner->host->client, runner_pod(runner), runner->address);
     pod_tokens_release(&runner->tokens);
     pod_runner_refresh_own(runner, prepared->pod->json); /* what has changed since */
+    if (prepared->is_stale)
+        pod_runner_refresh_all(runner);
 }
 
 static void on_prepared(void *context, struct pod_prepared *prepared)
@@ -279,16 +281,22 @@ static void on_prepared(void *context, struct pod_prepared *prepared)
         pod_runner_work(runner); /* its status says so no more */
 }
 
+/* Finds a supervisor that was on its way when the last control process died. */
+static bool attach(struct pod_runner *runner)
+{
+    if (!supervisor_link_attach(runner->link))
+        return false;
+    forget_refusal(runner);
+    state_machine_move(&runner->machine, RUNNING);
+    load_state(runner, true);
+    return true;
+}
+
 static void start(struct pod_runner *runner)
 {
     struct err err = ERR_INIT;
-    if (supervisor_link_attach(runner->link)) {
-        /* One was on its way when the last control process died. */
-        forget_refusal(runner);
-        state_machine_move(&runner->machine, RUNNING);
-        load_state(runner, true);
+    if (attach(runner))
         return;
-    }
     if (!runner->has_spec && !pod_runner_has_tokens(runner))
         return;
     if (node_descriptors_check(runner->host->starting, &err) < 0 ||
@@ -423,7 +431,7 @@ static void wait_for_node(struct pod_runner *runner)
 void pod_runner_work(struct pod_runner *runner)
 {
     bool unwanted = is_unwanted(runner);
-    if (runner->machine.state == WAITING && unwanted)
+    if (runner->machine.state == WAITING && unwanted && !attach(runner))
         end(runner);
     else if (runner->machine.state == RUNNING && unwanted)
         stop_deleted_pod(runner);

@@ -83,6 +83,8 @@ void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal 
 void pod_runner_tell_deadline(struct pod_runner *runner);
 /* The pod is a newer one than `before`: what volumes show of it follows. */
 void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before);
+/* Config maps or secrets have changed while the pod was planned: its volumes follow. */
+void pod_runner_refresh_all(struct pod_runner *runner);
 
 /* Take over a newer version; an informer may lag behind the answers to our own writes. */
 void pod_runner_see(struct pod_runner *runner, struct kube_object *object);

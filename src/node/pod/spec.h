@@ -22,7 +22,7 @@ enum {
 
 struct pod_mount {
     const char *target;   /* absolute, inside the sandbox */
-    const char *source;   /* on the machine */
+    const char *source;   /* on the machine, without symbolic links */
     const char *sub_path; /* below the source and never out of it, made if missing; or NULL */
     bool read_only;
     bool only_top; /* … but not what is mounted below it */

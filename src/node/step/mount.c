@@ -94,21 +94,39 @@ static int read_path(int fd, char **ret, struct err *err)
     return 0;
 }
 
+/* The planner has followed the links in the path of a volume. A link that is there now was made
+ * since, perhaps by a pod that may write to a directory above, and may lead to what the planner
+ * refuses. */
+static int open_source(const char *source, int *ret_fd, struct err *err)
+{
+    const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+    int fd = (int)syscall(SYS_openat2, AT_FDCWD, source, &how, sizeof(how));
+    if (fd < 0 && errno == ELOOP)
+        return err_set(err, ERR_FORBIDDEN,
+                       "cannot open volume '%s': a symbolic link was put into this path after the "
+                       "pod was created; remove the link, or create the pod again",
+                       source);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot open volume '%s'", source);
+    *ret_fd = fd;
+    return 0;
+}
+
 int mount_clone_volume(const struct pod_mount *mount, int *ret_fd, char **ret_path, struct err *err)
 {
     _cleanup_free_ char *path = NULL;
-    _cleanup_fd_ int base = open(mount->source, O_PATH | O_CLOEXEC), tree = -1;
-    if (base < 0)
-        return err_set_errno(err, errno, "cannot open volume '%s'", mount->source);
+    _cleanup_fd_ int base = -1, tree = -1;
+    int result = open_source(mount->source, &base, err);
+    if (result < 0)
+        return result;
     if (mount->sub_path) {
         int below = -1;
-        int result = open_below(base, mount->sub_path, &below, err);
-        if (result < 0)
+        if ((result = open_below(base, mount->sub_path, &below, err)) < 0)
             return result;
         close(base);
         base = below;
     }
-    int result = mount_clone(base, "", mount->read_only && !mount->only_top, &tree, err);
+    result = mount_clone(base, "", mount->read_only && !mount->only_top, &tree, err);
     if (result == 0 && mount->read_only && set_attributes(tree, MOUNT_ATTR_RDONLY, false) < 0)
         result = err_set_errno(err, errno, "cannot make it read-only");
     if (result == 0)

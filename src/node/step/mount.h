@@ -11,8 +11,9 @@
 
 /* A detached clone of what lies at `path` (and everything mounted below it), nosuid and nodev. */
 int mount_clone(int directory_fd, const char *path, bool read_only, int *ret_fd, struct err *err);
-/* The same for the volume <source>/<sub_path>, made if missing; no symbolic link leads out of the
- * source. `ret_path` is where that is on the machine, without links; the caller frees it. */
+/* The same for the volume <source>/<sub_path>, made if missing. The source must have no symbolic
+ * link in it, and none below it leads out of it. `ret_path` is where that is on the machine,
+ * without links; the caller frees it. */
 int mount_clone_volume(const struct pod_mount *mount, int *ret_fd, char **ret_path,
                        struct err *err);
 int mount_attach(int tree_fd, const char *target, struct err *err);

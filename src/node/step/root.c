@@ -323,7 +323,7 @@ static int mask_inside(const struct pod_strings *masks, const char *path,
         if (!str_has_prefix(hidden, root) || hidden[size] != '/')
             continue;
         _cleanup_free_ char *inside = mem_printf("%s%s", volume->target, hidden + size);
-        if (!volume->read_only)
+        if (!volume->read_only || volume->only_top)
             result = pin_directories(volume->target, inside, err);
         if (result == 0)
             result = mask(inside, err);

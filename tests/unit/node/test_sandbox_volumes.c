@@ -97,6 +97,29 @@ void read_only_all_the_way_down(void **state)
     pod_drop(&pod);
 }
 
+/* What is mounted below such a volume can be written to: a secret there cannot be uncovered. The
+ * first run makes the secret, the second one finds it covered. */
+void secrets_below_a_read_only_volume(void **state)
+{
+    struct pod pod =
+        pod_make("below", "10.244.1.1",
+                 "cd /top/below; test -e dir || { mkdir dir; echo secret >dir/key; exit "
+                 "1; }\n"
+                 "wc -c <dir/key; mv dir gone 2>/dev/null && echo BAD; true");
+    char *volume = arena_printf(pod.arena, "%s/volume", pod.directory);
+    char *below = arena_printf(pod.arena, "%s/below", volume);
+    file_make_dirs(below, 0777, NULL);
+    pod_spec_add_memory(pod.arena, &pod.spec, below);
+    pod_strings_add(pod.arena, &pod.spec.masks, arena_printf(pod.arena, "%s/dir/key", below));
+    struct pod_mount *top = pod_container_add_mount(pod.arena, pod.main, "/top", volume);
+    top->read_only = top->only_top = true;
+    pod.spec.restart = RESTART_ON_FAILURE;
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 0);
+    assert_string_equal(pod_log(&pod, 1), "0\n");
+    pod_drop(&pod);
+}
+
 /* While one pod swaps a directory and a link to the machine's root as fast as it can, others mount
  * the place as a sub path: whatever they get, it is never the machine's. */
 static void race(const char *volume)
@@ -180,6 +203,26 @@ void sub_paths_stay_inside(void **state)
     race(volume);
 }
 
+/* A pod that may write to a directory above a volume can put a link into its path when the volume
+ * was found to be harmless, and is started again. */
+void no_link_leads_to_a_volume(void **state)
+{
+    static const char *const PATHS[] = {"link", "link/pods"};
+    _cleanup_free_ char *link = mem_printf("%s/link", scratch);
+    assert_int_equal(symlink(state_dir, link), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(PATHS); i++) {
+        struct pod pod = pod_make("linked", "10.244.1.1", "ls /out");
+        pod_container_add_mount(pod.arena, pod.main, "/out",
+                                arena_printf(pod.arena, "%s/%s", scratch, PATHS[i]));
+        pod_start(&pod);
+        const struct container_end *end = pod_finish(&pod);
+        assert_string_equal(end->reason, "StartError");
+        assert_non_null(strstr(end->message, "a symbolic link was put into this path"));
+        pod_drop(&pod);
+    }
+    unlink(link);
+}
+
 /* The list of secrets is read when a container starts; a volume that is reached through a link, and
  * a part of it, show the same. */
 void volumes_cover_listed_secrets(void **state)
@@ -197,14 +240,14 @@ void volumes_cover_listed_secrets(void **state)
     file_make_dirs(directory, 0755, NULL);
     file_write_atomic(secret, "secret", 6, 0644, NULL);
     file_write_atomic(arena_printf(pod.arena, "%s/plain", directory), "plain", 5, 0644, NULL);
-    assert_int_equal(symlink(directory, link), 0);
+    assert_int_equal(symlink("deep", link), 0);
     /* The list has the file by another way, and one that is gone. */
     assert_int_equal(
         pod_secrets_add(pod.spec.secrets, arena_printf(pod.arena, "%s/listed", link), &test_err),
         0);
     assert_int_equal(pod_secrets_add(pod.spec.secrets, "/nowhere/at/all", &test_err), 0);
     pod_container_add_mount(pod.arena, pod.main, "/host", directory);
-    pod_container_add_mount(pod.arena, pod.main, "/linked", link);
+    pod_container_add_mount(pod.arena, pod.main, "/linked", scratch)->sub_path = "link";
     pod_container_add_mount(pod.arena, pod.main, "/part", scratch)->sub_path = "deep";
     pod_start(&pod);
     pod_finish(&pod);

@@ -1,4 +1,5 @@
-/* Which of its own writes the controller still waits to see. */
+/* Which of its own writes the controller still waits to see, and how long it leaves a job alone
+ * while the server does not answer. */
 #include "operator/job_cache.h"
 
 #include "base/arena.h"
@@ -49,9 +50,27 @@ static void test_pod_that_is_awaited(void **state)
     arena_free(arena);
 }
 
+/* Each time the server does not answer, a job is left alone twice as long, at most five seconds. */
+static void test_wait_for_a_server(void **state)
+{
+    static const int64_t expected[] = {50, 100, 200, 400, 800, 1600, 3200, 5000, 5000};
+    struct job_entry entry = {0};
+    for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+        job_entry_note_server(&entry, false, 1000);
+        assert_int_equal(entry.wait_until_ms, 1000 + expected[i]);
+    }
+    job_entry_note_server(&entry, true, 1000);
+    assert_int_equal(entry.wait_until_ms, 0);
+    job_entry_note_server(&entry, false, 1000);
+    assert_int_equal(entry.wait_until_ms, 1050);
+}
+
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_pod_that_is_awaited)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pod_that_is_awaited),
+        cmocka_unit_test(test_wait_for_a_server),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
