@@ -75,7 +75,7 @@ static void test_config(void **state)
 /* Each with each would take minutes: the time limit of the test is what fails then. */
 static void test_many(void **state)
 {
-    enum { KEYS = 150000, HALF = 75000, VOLUMES = 15000 };
+    enum { KEYS = 150000, HALF = 75000, VOLUMES = 15000, TAINTS = 30000 };
     struct api *api = *state;
     _cleanup_buf_ struct buf body;
     buf_init(&body, 16 << 20);
@@ -114,6 +114,17 @@ static void test_many(void **state)
     assert_string_equal(answer_message(&answer),
                         "Pod \"many\" is invalid: spec.containers[0].volumeMounts[15000].name: Not "
                         "found: \"v15000\"");
+
+    buf_clear(&body);
+    buf_append_str(&body, "{\"metadata\":{\"name\":\"many\"},\"spec\":{\"taints\":[");
+    for (int i = 0; i <= TAINTS; i++)
+        buf_printf(&body, "%s{\"key\":\"k%d\",\"effect\":\"NoSchedule\"}", i ? "," : "",
+                   i % TAINTS);
+    buf_append_str(&body, "]}}");
+    answer = api_post(api, "/api/v1/nodes", body.data);
+    assert_string_equal(answer_message(&answer),
+                        "Node \"many\" is invalid: metadata.taints[30000]: Duplicate value: "
+                        "\"k0:NoSchedule\"");
 }
 
 static void test_secret(void **state)
