@@ -75,7 +75,7 @@ static void test_config(void **state)
 /* Each with each would take minutes: the time limit of the test is what fails then. */
 static void test_many(void **state)
 {
-    enum { KEYS = 150000, HALF = 75000, VOLUMES = 15000, TAINTS = 30000 };
+    enum { KEYS = 150000, HALF = 75000, VOLUMES = 15000, TAINTS = 30000, HARD = 60000 };
     struct api *api = *state;
     _cleanup_buf_ struct buf body;
     buf_init(&body, 16 << 20);
@@ -125,6 +125,15 @@ static void test_many(void **state)
     assert_string_equal(answer_message(&answer),
                         "Node \"many\" is invalid: metadata.taints[30000]: Duplicate value: "
                         "\"k0:NoSchedule\"");
+
+    buf_clear(&body);
+    buf_append_str(&body, "{\"metadata\":{\"name\":\"many\"},\"spec\":{\"hard\":{\"pods\":\"1\"");
+    for (int i = 0; i < HARD; i++)
+        buf_printf(&body, ",\"count/r%d.x.io\":\"1\"", i);
+    buf_append_str(&body, "}}}");
+    answer = api_post(api, DEFAULT "resourcequotas", body.data);
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(answer_at(api, &answer, "status.used.pods"), "0");
 }
 
 static void test_secret(void **state)
