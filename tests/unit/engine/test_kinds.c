@@ -116,6 +116,17 @@ static void test_many(void **state)
                         "found: \"v15000\"");
 
     buf_clear(&body);
+    buf_append_str(&body,
+                   "{\"metadata\":{\"name\":\"many\"},\"spec\":{\"containers\":[{\"name\":\"c\","
+                   "\"image\":\"x\",\"resources\":{\"requests\":{\"cpu\":1},\"limits\":{\"cpu\":2");
+    for (int i = 0; i < HARD; i++)
+        buf_printf(&body, ",\"x.io/%d\":1", i);
+    buf_append_str(&body, "}}}]}}");
+    answer = api_post(api, DEFAULT "pods?dryRun=All", body.data);
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(answer_at(api, &answer, "spec.containers.0.resources.requests.cpu"), "1");
+
+    buf_clear(&body);
     buf_append_str(&body, "{\"metadata\":{\"name\":\"many\"},\"spec\":{\"taints\":[");
     for (int i = 0; i <= TAINTS; i++)
         buf_printf(&body, "%s{\"key\":\"k%d\",\"effect\":\"NoSchedule\"}", i ? "," : "",
