@@ -96,6 +96,8 @@ struct program {
     const char *summary;
     const char *description;
     const struct command *const *commands; /* NULL-terminated */
+    /* Another program, and its commands that users look for here: "get|logs"; or NULL. */
+    const char *companion, *companion_commands;
 };
 
 /* Parse argv (without the command's own name) into `values` (values_size bytes). Options may stand

@@ -76,18 +76,24 @@ static int complain(const struct program *program, const struct command *command
     return err_info(ERR_USAGE)->exit_code;
 }
 
+/* Whether `word` is one of `words`, "start|run" or NULL. */
+static bool is_among(const char *words, const char *word)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    size_t count = 0;
+    char **list = words ? str_split(arena, words, '|', &count) : NULL;
+    for (size_t i = 0; i < count; i++)
+        if (str_eq(list[i], word))
+            return true;
+    return false;
+}
+
 /* The command that has `word` among its synonyms, or NULL. */
 static const char *find_synonym(const struct command *const *list, const char *word)
 {
-    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    COMMANDS_EACH (place, list) {
-        size_t count = 0;
-        char **words =
-            (*place)->synonyms ? str_split(arena, (*place)->synonyms, '|', &count) : NULL;
-        for (size_t i = 0; i < count; i++)
-            if (str_eq(words[i], word))
-                return (*place)->name;
-    }
+    COMMANDS_EACH (place, list)
+        if (is_among((*place)->synonyms, word))
+            return (*place)->name;
     return NULL;
 }
 
@@ -101,7 +107,10 @@ static int complain_unknown(const struct program *program, const struct command 
     const char *synonym = find_synonym(list, word);
     const char *nearest = synonym ? synonym : str_nearest(word, names.items, names.count);
     vec_release(&names);
-    if (nearest)
+    if (!parent && is_among(program->companion_commands, word))
+        err_set(&err, ERR_USAGE, "unknown command '%s': did you mean '%s %s'?", word,
+                program->companion, word);
+    else if (nearest)
         err_set(&err, ERR_USAGE, "unknown command '%s': did you mean '%s'?", word, nearest);
     else
         err_set(&err, ERR_USAGE, "unknown command '%s'", word);

@@ -2,6 +2,8 @@
 #include "engine/kinds.h"
 
 #include "base/base64.h"
+#include "base/json_list.h"
+#include "base/json_names.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/rule.h"
@@ -59,14 +61,29 @@ void kind_configmap_validate(struct field_errors *errors, const struct json *map
     static const char *const maps[] = {"data", "binaryData", NULL};
     size_t total = validate_map(errors, json_get(map, "data"), "data", false) +
                    validate_map(errors, json_get(map, "binaryData"), "binaryData", true);
+    const struct json *binary = json_get(map, "binaryData");
+    _cleanup_json_names_ struct json_names names = {0};
     JSON_EACH (value, json_get(map, "data")) {
-        if (json_get(json_get(map, "binaryData"), value->name))
+        if (json_names_find(&names, binary, value->name))
             field_invalid(errors, field_path(errors, "data[%s]", value->name),
                           json_string(errors->arena, value->name),
                           "duplicate of key present in binaryData");
     }
     validate_size(errors, total, "[]"); /* as upstream names the whole */
     validate_immutable(errors, map, old, maps);
+}
+
+/* Appends the member, or gives its value to the one that has its name. */
+static void put_member(struct json_names *names, struct json *object, struct json *member)
+{
+    if (json_names_add(names, object, member, strlen(member->name))) {
+        json_list_append(object, member);
+        return;
+    }
+    struct json *old = json_names_find(names, object, member->name);
+    old->type = member->type;
+    old->text = member->text;
+    old->size = member->size;
 }
 
 /* stringData is a way to write, never to read: it goes into data, encoded. */
@@ -77,12 +94,21 @@ void kind_secret_defaults(struct arena *arena, struct json *secret)
     const struct json *plain = json_get(secret, "stringData");
     if (!plain || plain->type != JSON_OBJECT)
         return;
-    struct json *data = json_ensure_object(arena, secret, "data");
-    JSON_EACH (value, plain) {
-        if (value->type == JSON_STRING)
-            json_set_string(arena, data, value->name,
-                            base64_encode(arena, value->text, value->size));
+    _cleanup_json_names_ struct json_names names = {0};
+    struct json *data = json_object(arena);
+    for (struct json *member = json_first(json_ensure_object(arena, secret, "data")), *next; member;
+         member = next) {
+        next = member->next;
+        put_member(&names, data, member);
     }
+    JSON_EACH (value, plain) {
+        if (value->type != JSON_STRING)
+            continue;
+        struct json *member = json_string(arena, base64_encode(arena, value->text, value->size));
+        member->name = value->name;
+        put_member(&names, data, member);
+    }
+    json_set(arena, secret, "data", data);
     json_remove(secret, "stringData");
 }
 

@@ -35,6 +35,7 @@ void kind_node_create(struct arena *arena, struct json *node)
 static void validate_taints(struct field_errors *errors, const struct json *taints)
 {
     static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", NULL};
+    _cleanup_(map_release) struct map pairs = {0};
     size_t position = 0;
     JSON_EACH (taint, taints) {
         /* Upstream calls them so. */
@@ -47,10 +48,9 @@ static void validate_taints(struct field_errors *errors, const struct json *tain
         if (effect[0] == '\0')
             field_required(errors, field_path(errors, "%s.effect", field), NULL);
         rule_word(errors, taint, "effect", effects, field);
-        for (const struct json *other = json_first(taints); other != taint; other = other->next)
-            if (str_eq(json_get_string(other, "key", ""), key) &&
-                str_eq(json_get_string(other, "effect", ""), effect))
-                field_duplicate(errors, field, field_path(errors, "%s:%s", key, effect));
+        const char *pair = field_path(errors, "%s:%s", key, effect);
+        if (rule_seen(&pairs, pair))
+            field_duplicate(errors, field, pair);
     }
 }
 

@@ -2,6 +2,8 @@
  * everybody who reads it sees the same pod. */
 #include "engine/kinds.h"
 
+#include "base/json_list.h"
+#include "base/json_names.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/defaults.h"
@@ -17,9 +19,13 @@ static void resource_defaults(struct arena *arena, struct json *container)
     if (json_count(limits) == 0)
         return;
     struct json *requests = json_ensure_object(arena, resources, "requests");
+    _cleanup_json_names_ struct json_names names = {0};
     JSON_EACH (limit, limits) {
-        if (!json_get(requests, limit->name))
-            json_set(arena, requests, limit->name, json_clone(arena, limit));
+        if (json_names_find(&names, requests, limit->name))
+            continue;
+        struct json *request = json_clone(arena, limit);
+        request->name = limit->name;
+        json_list_append(requests, request);
     }
 }
 

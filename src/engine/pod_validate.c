@@ -114,6 +114,7 @@ void kind_pod_validate(struct field_errors *errors, const struct json *pod, cons
     kind_pod_validate_tolerations(&scope);
     kind_pod_validate_affinity(&scope);
     kind_pod_validate_spreading(&scope);
+    map_release(&scope.volumes);
     if (old && errors->count == 0)
         kind_pod_validate_update(errors, pod, old);
 }

@@ -3,11 +3,13 @@
 #define TRAINYARD_ENGINE_POD_VALIDATE_H
 
 #include "base/json.h"
+#include "base/map.h"
 #include "kube/field_error.h"
 
 struct pod_scope {
     struct field_errors *errors;
     const struct json *pod, *spec;
+    struct map volumes; /* by name, once kind_pod_validate_volumes() has looked at them */
 };
 
 /* pod_validate_container.c; the list is "containers" or "initContainers". */

@@ -1,6 +1,7 @@
 /* Which amounts of resources are refused; see pod_validate.h. */
 #include "engine/pod_validate.h"
 
+#include "base/json_names.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/meta.h"
@@ -150,8 +151,9 @@ void kind_pod_validate_amounts(struct field_errors *errors, const struct json *c
             plain |= str_eq(amount->name, "cpu") || str_eq(amount->name, "memory");
         }
     }
+    _cleanup_json_names_ struct json_names names = {0};
     JSON_EACH (request, json_get(resources, "requests"))
-        validate_request(errors, request, json_get(limits, request->name), path);
+        validate_request(errors, request, json_names_find(&names, limits, request->name), path);
     if (huge && !plain)
         field_forbidden(errors, path, "HugePages require cpu or memory");
 }

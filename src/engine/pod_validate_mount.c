@@ -4,15 +4,6 @@
 #include "base/str.h"
 #include "engine/rule.h"
 
-static const struct json *find_volume(const struct json *spec, const char *name)
-{
-    JSON_EACH (volume, json_get(spec, "volumes")) {
-        if (str_eq(json_get_string(volume, "name", NULL), name))
-            return volume;
-    }
-    return NULL;
-}
-
 /* The texts that the elements of a list have as `name`. */
 static void gather(struct map *texts, const struct json *list, const char *name)
 {
@@ -75,7 +66,7 @@ static void validate_mounts(struct pod_scope *scope, const struct json *containe
         const char *target = json_get_string(mount, "mountPath", "");
         if (name[0] == '\0')
             field_required(errors, at_name, NULL);
-        if (!find_volume(scope->spec, name))
+        if (!map_get(&scope->volumes, name))
             field_not_found(errors, at_name, name);
         if (target[0] == '\0')
             field_required(errors, at_target, NULL);
@@ -104,7 +95,7 @@ static void validate_devices(struct pod_scope *scope, const struct json *contain
         const char *at_path = field_path(errors, "%s.devicePath", path);
         const char *name = json_get_string(device, "name", "");
         const char *target = json_get_string(device, "devicePath", "");
-        const struct json *volume = find_volume(scope->spec, name);
+        const struct json *volume = map_get(&scope->volumes, name);
         if (name[0] == '\0')
             field_required(errors, at_name, NULL);
         if (rule_seen(&names, name))

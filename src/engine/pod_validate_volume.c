@@ -277,7 +277,6 @@ void kind_pod_validate_volumes(struct pod_scope *scope)
 {
     struct field_errors *errors = scope->errors;
     const struct json *volumes = json_get(scope->spec, "volumes");
-    _cleanup_(map_release) struct map names = {0};
     size_t position = 0;
     JSON_EACH (volume, volumes) {
         const char *field = field_path(errors, "spec.volumes[%zu]", position++);
@@ -295,7 +294,9 @@ void kind_pod_validate_volumes(struct pod_scope *scope)
         }
         validate_claim_name(scope, volume, field);
         rule_name(errors, volume, "name", NAME_LABEL, true, field);
-        if (rule_seen(&names, name))
+        if (!map_get(&scope->volumes, name))
+            map_put(&scope->volumes, name, volume);
+        else if (name[0])
             field_duplicate(errors, field_path(errors, "%s.name", field), name);
     }
 }

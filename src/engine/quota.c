@@ -247,10 +247,10 @@ static bool is_of_pods(const char *name)
 bool quota_is_about(const struct json *quota, const struct kube_resource *id)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *count = count_name(arena, id);
     JSON_EACH (item, json_at(quota, "spec", "hard", NULL)) {
         const char *name = item->name;
-        if (str_eq(name, count_name(arena, id)) ||
-            (id->group[0] == '\0' && str_eq(name, id->plural)))
+        if (str_eq(name, count) || (id->group[0] == '\0' && str_eq(name, id->plural)))
             return true;
         if (is_core(id, "pods") && is_of_pods(name))
             return true;

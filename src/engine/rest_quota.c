@@ -5,6 +5,7 @@
 #include "engine/quota.h"
 #include "engine/rest.h"
 
+#include "base/json_list.h"
 #include "base/str.h"
 #include "kube/object.h"
 
@@ -52,8 +53,11 @@ static void count_all(struct rest *rest, struct json *quota)
     const struct json *hard = json_at(quota, "spec", "hard", NULL);
     struct json *status = json_object(rest->arena), *used = json_object(rest->arena);
     const struct registry_resource *resource;
-    JSON_EACH (item, hard)
-        json_set_string(rest->arena, used, item->name, "0");
+    JSON_EACH (item, hard) { /* json_set() would look for each name among all others */
+        struct json *none = json_string(rest->arena, "0");
+        none->name = item->name;
+        json_list_append(used, none);
+    }
     for (size_t i = 0; (resource = registry_at(registry, i)); i++) {
         if (resource->id.namespaced && !resource->transient && quota_is_about(quota, &resource->id))
             count_kind(rest, quota, resource, used);

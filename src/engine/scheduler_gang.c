@@ -426,12 +426,15 @@ static const char *tell_shortage(const struct layout *layout, size_t min_member,
         gang->placed == 0 && min_member == gang->waiting_count
             ? scheduler_advice(layout->arena, &layout->view, layout->asked, gang->waiting_count)
             : NULL;
-    const char *but = "none fits:";
+    const char *but = "none fits:", *group = "";
     if (fit > 0)
         but = arena_printf(layout->arena, "only %zu fit%s: for the next one", fit,
                            fit == 1 ? "s" : "");
-    return arena_printf(layout->arena, "pod group \"%s\" needs %zu pods at once, but %s %s%s%s",
-                        gang->name, min_member, but, why, advice ? " " : "", advice ? advice : "");
+    if (min_member > 1)
+        group = arena_printf(layout->arena, "pod group \"%s\" needs %zu pods at once, but %s ",
+                             gang->name, min_member, but);
+    return arena_printf(layout->arena, "%s%s%s%s", group, why, advice ? " " : "",
+                        advice ? advice : "");
 }
 
 static void decide_together(struct scheduler_gang *gang, struct layout *layout, size_t min_member)

@@ -256,16 +256,21 @@ int store_disk_read(struct store_disk *disk, int64_t revision,
                     struct err *err)
 {
     sqlite3_stmt *statement = NULL;
-    int64_t last = 0;
     int result = prepare(disk, ROW_COLUMNS "WHERE revision = ?", &statement, err);
-    if (result == 0) {
-        sqlite3_bind_int64(statement, 1, revision);
-        result = step_rows(disk, statement, row, context, &last, err);
-    }
-    sqlite3_finalize(statement);
-    if (result == 0 && last == 0)
+    if (result < 0)
+        return result;
+    sqlite3_bind_int64(statement, 1, revision);
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_ROW) {
+        const struct store_row read = read_row(statement);
+        row(context, &read);
+    } else if (code == SQLITE_DONE) {
         result =
             err_set(err, ERR_NOT_FOUND, "'%s' has no change %lld", disk->path, (long long)revision);
+    } else {
+        result = store_disk_fail(disk, err);
+    }
+    sqlite3_finalize(statement);
     return result;
 }
 

@@ -73,7 +73,9 @@ static int check_pages(struct store_disk *disk, struct err *err)
         const char *text = (const char *)sqlite3_column_text(statement, 0);
         if (text && strncmp(text, "***", 3) == 0) {
             const char *line = strchr(text, '\n'); /* behind the name of the database */
-            result = refuse_damaged(disk, line ? line + 1 : text, err);
+            line = line ? line + 1 : text;
+            _cleanup_free_ char *first = mem_strndup(line, strcspn(line, "\n"));
+            result = refuse_damaged(disk, first, err);
         }
     }
     if (result == 0 && code != SQLITE_DONE)

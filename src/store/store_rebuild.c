@@ -150,11 +150,13 @@ static int copy_counter(struct rebuild *rebuild, struct err *err)
     return store_disk_execute(rebuild->to, sql, err);
 }
 
+/* With writable_schema SQLite reads a file that is shorter than its header says, too. */
 static int open_damaged(struct rebuild *rebuild, const char *path, struct err *err)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     if (sqlite3_open_v2(path, &rebuild->from, flags, NULL) == SQLITE_OK)
-        sqlite3_exec(rebuild->from, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL);
+        sqlite3_exec(rebuild->from, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA writable_schema = ON",
+                     NULL, NULL, NULL);
     for (int sums = 1; sums >= 0; sums--) {
         rebuild->has_sums = sums;
         sqlite3_stmt *row = walk_new(rebuild, 1, INT64_MAX, false);

@@ -102,6 +102,8 @@ wait_until "the cluster in the foreground to be up" grep -q 'the cluster is up' 
     eval "$(grep -o 'export KUBECONFIG=.*' "$SCRATCH/foreground.log")"
     assert_eq "node of the cluster in the foreground" node-1 "$(kubectl get nodes -o jsonpath='{.items[*].metadata.name}')"
 )
+if as_user "$TRAINYARD" check --state "$spaced" 2>"$SCRATCH/err"; then fail "check of a cluster that runs"; fi
+assert_contains "check of a cluster that runs" "run 'trainyard down --state '$spaced'' first" "$(cat "$SCRATCH/err")"
 kill -TERM "$(as_user "$TRAINYARD" status --state "$spaced" -o json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p')"
 wait $foreground || fail "up --foreground ended with $?"
 as_user "$TRAINYARD" down --wipe --state "$spaced"
@@ -155,6 +157,10 @@ if "$TRAINYARD" up --nodes a,a 2>"$SCRATCH/err"; then fail "--nodes a,a was acce
 assert_contains "--nodes a,a" "named twice" "$(cat "$SCRATCH/err")"
 if timeout 20 "$TRAINYARD" up --nodes "$(printf 'n%.0s' {1..64})" 2>"$SCRATCH/err"; then fail "a node name of 64 letters: accepted"; fi
 assert_contains "a node name of 64 letters" "is no name for a node: use at most 63" "$(cat "$SCRATCH/err")"
+if timeout 20 "$TRAINYARD" up --resolv-conf /no/such 2>"$SCRATCH/err"; then fail "--resolv-conf without its file was accepted"; fi
+assert_contains "--resolv-conf without its file" "option '--resolv-conf': cannot read '/no/such': No such file or directory" "$(cat "$SCRATCH/err")"
+if "$TRAINYARD" get pods 2>"$SCRATCH/err"; then fail "'get' was accepted"; fi
+assert_contains "a command of kubectl" "did you mean 'kubectl get'?" "$(cat "$SCRATCH/err")"
 if "$TRAINYARD" statu 2>"$SCRATCH/err"; then fail "'statu' was accepted"; fi
 assert_contains "a mistyped command" "did you mean 'status'" "$(cat "$SCRATCH/err")"
 # shellcheck disable=SC2016 # a parameter of the template

@@ -238,7 +238,7 @@ static int lock_state(const struct state_dir *state, int *ret_fd, struct err *er
     if (result == 0 && server.running)
         result = err_set(err, ERR_UNAVAILABLE,
                          "a cluster runs in '%s' (pid %d): run 'trainyard down --state %s' first",
-                         state->path, (int)server.pid, state->path);
+                         state->path, (int)server.pid, str_shell_word(arena, state->path));
     return result < 0 ? result : state_dir_lock(state, ret_fd, err);
 }
 

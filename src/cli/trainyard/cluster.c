@@ -150,12 +150,14 @@ static void log_store(void *context, const char *text)
 /* The store serves what is intact; the log says what is not, and what to do about it. */
 static void log_damage(const struct store *store, const char *state)
 {
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *word = str_shell_word(arena, state);
     store_damage_describe(store_damage(store), log_store, NULL);
     if (store_is_damaged(store))
         log_error("store",
                   "the database is damaged: run 'trainyard down --state %s', then 'trainyard check "
                   "--state %s', to see and repair it",
-                  state, state);
+                  word, word);
 }
 
 static void on_disk_full(void *context, const struct err *err)

@@ -103,7 +103,7 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_DOWN = {
     .name = "down",
-    .synonyms = "stop|delete|destroy|kill|end",
+    .synonyms = "stop|destroy|kill|end",
     .summary = "end the embedded cluster and every pod in it",
     .description = "Ends the server and the pods. The state stays, so that the next 'trainyard up' "
                    "finds every "

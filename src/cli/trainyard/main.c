@@ -12,13 +12,16 @@ static const struct command *const COMMANDS[] = {
 static const struct program PROGRAM = {
     .name = "trainyard",
     .summary = "run distributed training from the YAML you already have",
-    .description =
-        "trainyard runs a Kubernetes API on this machine within a second, without "
-        "containers and without root, "
-        "and runs what you apply to it: TFJobs, Jobs, Workflows, Pods, Services and volumes. "
-        "kubectl works against it.\n\n"
-        "Start with 'trainyard up', then use kubectl with the kubeconfig it names.",
+    .description = "trainyard runs a Kubernetes API on this machine within a second, without "
+                   "containers and without root, "
+                   "and runs what you apply to it: TFJobs, PyTorchJobs, Jobs, Workflows, Pods, "
+                   "Services and volumes. "
+                   "kubectl works against it.\n\n"
+                   "Start with 'trainyard up', then use kubectl with the kubeconfig it names.",
     .commands = COMMANDS,
+    .companion = "kubectl",
+    .companion_commands = "apply|attach|cp|create|delete|describe|edit|exec|explain|get|label|logs|"
+                          "patch|port-forward|replace|rollout|scale|top|wait",
 };
 
 int main(int argc, char **argv)

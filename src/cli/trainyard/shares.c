@@ -95,8 +95,10 @@ int shares_choose(struct arena *arena, const struct state_dir *state,
         list = *wanted;
     result = find_directories(arena, state, &list, paths, err);
     if (result < 0 && !wanted->count)
-        return err_wrap(err, "a directory of the last 'up' (run 'trainyard up --share none' to "
-                             "share none)");
+        return err_set(err, err->code,
+                       "%s; it was shared by the last 'up': make it again, or share none with "
+                       "'trainyard up --share none'",
+                       arena_strdup(arena, err->message));
     if (result == 0 && wanted->count)
         result = keep_directories(arena, state, settings, paths, err);
     if (result == 0)

@@ -162,6 +162,13 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     return up(values, err);
 }
 
+static int check_resolv_conf(const char *text, struct err *err)
+{
+    if (!str_is_empty(text) && access(text, R_OK) < 0)
+        return err_set(err, ERR_USAGE, "cannot read '%s': %s", text, strerror(errno));
+    return 0;
+}
+
 static const struct option OPTIONS[] = {
     OPTION_STATE(struct up_values),
     {.name = "port",
@@ -201,6 +208,7 @@ static const struct option OPTIONS[] = {
      .type = OPTION_STRING,
      .offset = offsetof(struct up_values, resolv_conf),
      .value = "FILE",
+     .check = check_resolv_conf,
      .help = "names the name servers that know the names outside of the cluster (default: "
              "/etc/resolv.conf)"},
     {.name = "fake-gpus",
@@ -245,7 +253,7 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_UP = {
     .name = "up",
-    .synonyms = "start|run|create|init",
+    .synonyms = "start|run|init",
     .summary = "start a Kubernetes API and nodes on this machine",
     .description =
         "Starts the embedded cluster in the background and returns when it is ready. Objects, logs "

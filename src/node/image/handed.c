@@ -26,7 +26,7 @@ const char *image_hidden_in(const char *path)
     return NULL;
 }
 
-static bool has_script_name(const char *path)
+bool image_is_script_name(const char *path)
 {
     static const char *const ENDINGS[] = {".py", ".sh", ".pl", ".rb", ".js", ".lua", ".R", ".jl"};
     for (size_t i = 0; i < ARRAY_SIZE(ENDINGS); i++)
@@ -44,7 +44,7 @@ const char *image_handed_entry(struct arena *arena, const char *word, size_t ind
         can_be_handed = can_be_handed || top == HIDDEN[i];
     if (!can_be_handed || stat(word, &info) < 0 || !S_ISREG(info.st_mode))
         return NULL;
-    if (index > 0 && access(word, X_OK) < 0 && !has_script_name(word))
+    if (index > 0 && access(word, X_OK) < 0 && !image_is_script_name(word))
         return NULL;
     const char *name = word + strlen(top) + 1;
     size_t name_size = strcspn(name, "/");

@@ -14,10 +14,13 @@
  * "/tmp" or "/run"; NULL if a pod sees the path, or if it is not absolute. */
 const char *image_hidden_in(const char *path);
 
+/* Whether the file is named like a program of an interpreter, such as "train.py". */
+bool image_is_script_name(const char *path);
+
 /* Returns the entry of /tmp or /var/tmp that word `index` of a command needs to be handed over:
  * "/tmp/project" for "/tmp/project/bin/train". A word needs it if it is the program (index 0), or a
- * script: an executable file, or one named like a program of an interpreter ("train.py"). Returns
- * NULL for any other word: "/tmp/model" may be a place that the program writes to. */
+ * script: an executable file, or one named like a script. Returns NULL for any other word:
+ * "/tmp/model" may be a place that the program writes to. */
 const char *image_handed_entry(struct arena *arena, const char *word, size_t index);
 
 #endif

@@ -150,10 +150,10 @@ static int check_sum(const struct tar_header *header, struct err *err)
         plain += ((const unsigned char *)&blank)[i];
         with_sign += ((const signed char *)&blank)[i];
     }
-    int result = read_number(header->checksum, sizeof(header->checksum), "checksum", &stated, err);
-    if (result == 0 && stated != plain && stated != with_sign)
-        result = err_set(err, ERR_INVALID, "this is no tar archive, or it is damaged");
-    return result;
+    if (read_number(header->checksum, sizeof(header->checksum), "checksum", &stated, NULL) < 0 ||
+        (stated != plain && stated != with_sign))
+        return err_set(err, ERR_INVALID, "this is no tar archive, or it is damaged");
+    return 0;
 }
 
 static int read_extended(struct tar_reader *reader, uint64_t size, struct err *err)

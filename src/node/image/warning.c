@@ -24,9 +24,14 @@ static const char *warn_of_name(struct arena *arena, const char *program)
         if (file_exists(arena_printf(arena, "%s/%s", directories[i], program)) ||
             str_eq(arena_printf(arena, "%s/%s", directories[i], program), IMAGE_TRAINER_PATH))
             return NULL;
-    return arena_printf(
-        arena, "there is no program '%s' in the PATH of pods (" IMAGE_PATH "): give its whole path",
-        program);
+    return strchr(program, ' ')
+               ? arena_printf(
+                     arena, "the whole command '%s' is one word: write it without quotation marks",
+                     program)
+               : arena_printf(arena,
+                              "there is no program '%s' in the PATH of pods (" IMAGE_PATH
+                              "): give its whole path",
+                              program);
 }
 
 static const char *warn_of_program(struct arena *arena, const struct node_image *image)
@@ -72,11 +77,21 @@ static const char *warn_of_hidden(struct arena *arena, const struct node_image *
     return NULL;
 }
 
+/* A word of the command that is named like a script and names no file. */
+static const char *warn_of_script(struct arena *arena, const char *word)
+{
+    return word[0] == '/' && image_is_script_name(word) && !file_exists(word)
+               ? arena_printf(arena, "there is no '%s' now", word)
+               : NULL;
+}
+
 const char *node_image_warning(struct arena *arena, const struct node_image *image,
                                const char *home)
 {
     const char *warning = NULL;
     for (size_t i = 0; !image->rootfs && !warning && i < image->command_count; i++)
         warning = warn_of_hidden(arena, image, i, home);
+    for (size_t i = 1; !image->rootfs && !warning && i < image->command_count; i++)
+        warning = warn_of_script(arena, image->command[i]);
     return warning || !image->command_count ? warning : warn_of_program(arena, image);
 }

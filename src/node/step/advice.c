@@ -161,14 +161,39 @@ static bool explain_hidden(const struct advice_case *c)
     return false;
 }
 
+/* A script whose lines end with CR LF: the CR counts as a part of the interpreter's name, which
+ * bash shows as "sh^M" and env as "sh\r". */
+static bool explain_line_ends(const struct advice_case *c, const char *name)
+{
+    return (str_has_suffix(name, "^M") || str_has_suffix(name, "\\r") ||
+            str_has_suffix(name, "\r")) &&
+           give(c, "MissingProgram",
+                "the lines of a script end with CR LF, as on Windows, and the CR counts as a part "
+                "of the interpreter's name: save it with LF alone, as 'dos2unix FILE' does");
+}
+
 static bool explain_interpreter(const struct advice_case *c)
 {
     char path[PATH_MAX];
-    return find_word_before(c->line, c->found, path) &&
+    if (!find_word_before(c->line, c->found, path))
+        return false;
+    return explain_line_ends(c, path) ||
            give(c, "MissingProgram",
                 "the interpreter '%s', which the first line of a script names, does not exist in "
                 "the pod: correct that line, or call the script by an interpreter, as in 'python3 "
                 "SCRIPT'",
+                path);
+}
+
+/* As bash 5.2 tells it: the script is there, its interpreter is not. */
+static bool explain_script(const struct advice_case *c)
+{
+    char path[PATH_MAX];
+    return find_word_before(c->line, c->found, path) &&
+           give(c, "MissingProgram",
+                "the interpreter that the first line of '%s' names does not exist in the pod: "
+                "correct that line, which must end with LF, not CR LF, or call the script by an "
+                "interpreter, as in 'python3 SCRIPT'",
                 path);
 }
 
@@ -186,7 +211,8 @@ static bool explain_program(const struct advice_case *c)
     if (!find_word_before(c->line, c->found, name) || strchr(name, '/') ||
         isdigit((unsigned char)name[0]))
         return false;
-    return give(c, "MissingProgram",
+    return explain_line_ends(c, name) ||
+           give(c, "MissingProgram",
                 "there is no program '%s' in the PATH of the container (%s): install it, or write "
                 "its whole path, such as that in a virtual environment",
                 name, path_variable(c->container));
@@ -213,6 +239,7 @@ static const struct {
 } TABLE[] = {
     {"read-only file system", 0, explain_read_only},
     {": bad interpreter", 0, explain_interpreter},
+    {": cannot execute: required file not found", 0, explain_script},
     {"no such file or directory", 0, explain_hidden},
     {": not found", 0, explain_hidden},
     {": command not found", EXIT_NOT_FOUND, explain_program},

@@ -113,11 +113,15 @@ static const char *explain_interpreter(const char *path, char text[ADVICE_MAX])
     if (got < 2 || memcmp(line, "#!", 2) != 0)
         return ": it is there, but its interpreter or loader is not";
     const char *name = line + 2 + strspn(line + 2, " \t");
+    size_t size = strcspn(name, " \t\r\n");
+    if (name[size] == '\r')
+        return ": its lines end with CR LF, as on Windows, and the CR counts as a part of the "
+               "interpreter's name; save it with LF alone, as 'dos2unix FILE' does";
     snprintf(
         text, ADVICE_MAX,
         ": its first line names the interpreter '%.*s', which does not exist in the pod; "
         "correct that line, or name an interpreter in the command, as in [\"python3\", \"%s\"]",
-        (int)strcspn(name, " \t\r\n"), name, path);
+        (int)size, name, path);
     return text;
 }
 

@@ -111,13 +111,15 @@ static void explain_missing(const struct pod_spec *spec, const struct pod_contai
                             struct err *err)
 {
     static const char *const OWN[] = {"/tmp/", "/var/tmp/", "/run/", "/root/"};
-    const char *program = container->arguments.items[0], *advice = "";
+    const char *program = container->arguments.items[0], *place = program, *advice = "";
     if (strchr(program, '/') && access(program, F_OK) == 0)
         return; /* it is something else that is missing */
+    if (strchr(program, '/') && program[0] != '/' && container->directory)
+        place = container->directory;
     if (container->root)
         advice = " in the image";
     for (size_t i = 0; !spec->plain && !container->root && i < ARRAY_SIZE(OWN); i++)
-        if (!advice[0] && str_has_prefix(program, OWN[i]))
+        if (!advice[0] && str_has_prefix(place, OWN[i]))
             advice = ": pods do not see this directory of the machine; keep the program in your "
                      "home or in /opt, or share its directory with 'trainyard up --share DIR'";
     strncat(err->message, advice, sizeof(err->message) - strlen(err->message) - 1);

@@ -125,7 +125,9 @@ static const struct command *const COMMANDS[] = {&RUN, &IMAGE, NULL};
 static const struct program PROGRAM = {.name = "tool",
                                        .summary = "a tool for tests",
                                        .description = "It does nothing.",
-                                       .commands = COMMANDS};
+                                       .commands = COMMANDS,
+                                       .companion = "other",
+                                       .companion_commands = "get|rum"};
 
 /* Words up to the NULL. */
 static int parse(struct run_values *values, const char ***arguments, size_t *count, struct err *err,
@@ -472,9 +474,12 @@ static void test_main(void **state)
     assert_int_equal(main_with(text, sizeof(text), "--version", NULL), 0);
     assert_string_equal(text, "tool 1.2.3\n");
 
-    assert_int_equal(main_with(text, sizeof(text), "rum", NULL), 2);
+    assert_int_equal(main_with(text, sizeof(text), "runn", NULL), 2);
     assert_string_equal(text,
-                        "tool: unknown command 'rum': did you mean 'run'?\ntry 'tool --help'\n");
+                        "tool: unknown command 'runn': did you mean 'run'?\ntry 'tool --help'\n");
+    assert_int_equal(main_with(text, sizeof(text), "rum", NULL), 2);
+    assert_string_equal(
+        text, "tool: unknown command 'rum': did you mean 'other rum'?\ntry 'tool --help'\n");
     assert_int_equal(main_with(text, sizeof(text), "launch", NULL), 2);
     assert_string_equal(text,
                         "tool: unknown command 'launch': did you mean 'run'?\ntry 'tool --help'\n");

@@ -127,6 +127,8 @@ static void test_table(void **state)
         {"{'minMember': 3}", 0, TWO, "[{'cpu': 2}, {'cpu': 2}, {'cpu': 1}]",
          "pod group \"g\" needs 3 pods at once, but only 2 fit: for the next one 0/2 nodes are "
          "available: 2 Insufficient cpu." TOO_SMALL "--cpus 5'"},
+        {"{'minMember': 1}", 0, TWO, "[{'cpu': 3}]",
+         "0/2 nodes are available: 2 Insufficient cpu." TOO_SMALL "--cpus 3'"},
         {"{'minMember': 2}", 0, "[{'name': 'a', 'cpu': 2, 'busy': 1500}, {'name': 'b', 'cpu': 1}]",
          "[{'cpu': 1}, {'cpu': 1}]",
          "pod group \"g\" needs 2 pods at once, but only 1 fits: for the next one 0/2 nodes are "

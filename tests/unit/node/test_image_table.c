@@ -152,6 +152,7 @@ static void programs_that_pods_do_not_see(void **state)
         {"sh", NULL},
         {"trainer", NULL},
         {"nosuchprogram", "no program 'nosuchprogram' in the PATH of pods"},
+        {"python3 train.py", "the whole command 'python3 train.py' is one word"},
         {"./sh", "begins with '/'"},
         {"/tmp/missing/x", "there is no '/tmp/missing/x' now"},
         {"/tmpx", "there is no '/tmpx' now"},
@@ -205,6 +206,9 @@ static void files_below_tmp(void **state)
         else
             assert_non_null(strstr(said, "pods have a '/tmp' of their own and will not find"));
     }
+    const char *const lost[] = {"sh", arena_printf(arena, "%s/lost.py", scratch)};
+    const struct node_image missing = {.state_dir = "/state", .command = lost, .command_count = 2};
+    assert_non_null(strstr(node_image_warning(arena, &missing, "/home/me"), "/lost.py' now"));
     const char *const shares[] = {"/opt", scratch, NULL};
     const struct node_image shared = {
         .state_dir = "/state", .command = commands[2], .command_count = 2, .shares = shares};

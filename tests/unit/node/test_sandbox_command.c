@@ -39,6 +39,15 @@ void what_cannot_start_says_why(void **state)
         pod_drop(&pod);
     }
 
+    pod = pod_make("wrong", "10.244.1.1", "");
+    pod.main->arguments.items[0] = "./mine";
+    pod.main->directory = "/tmp/project";
+    pod_start(&pod);
+    assert_non_null(strstr(pod_finish(&pod)->message,
+                           "cannot run './mine': No such file or directory: pods do not see this "
+                           "directory of the machine"));
+    pod_drop(&pod);
+
     pod = pod_make("wrong", "10.244.1.1", "true");
     pod.main->directory = "/usr/nowhere";
     pod_start(&pod);
@@ -84,7 +93,8 @@ void what_is_no_program_is_named(void **state)
                         .e_type = ET_EXEC,
                         .e_machine = EM_ARM};
     static const char SCRIPT[] = "echo ran\n", NO_SHELL[] = "#!/no/such/shell\n",
-                      NAMELESS[] = "#!\n", GZIP[] = "\037\213\010\000\000\000\000\000\000\003";
+                      WINDOWS[] = "#!/bin/sh\r\necho ran\r\n", NAMELESS[] = "#!\n",
+                      GZIP[] = "\037\213\010\000\000\000\000\000\000\003";
     const struct {
         const void *content;
         size_t size;
@@ -98,6 +108,9 @@ void what_is_no_program_is_named(void **state)
          "No such file or directory: its first line names the interpreter '/no/such/shell', which "
          "does not exist in the pod; correct that line, or name an interpreter in the command, as "
          "in [\"python3\", \"/v/program\"]"},
+        {WINDOWS, strlen(WINDOWS),
+         "No such file or directory: its lines end with CR LF, as on Windows, and the CR counts as "
+         "a part of the interpreter's name; save it with LF alone, as 'dos2unix FILE' does"},
         {"", 0, "Exec format error: it is empty"},
         {GZIP, sizeof(GZIP), "Exec format error: it is neither a program for Linux nor a script"},
         {&foreign, sizeof(foreign), "Exec format error: it was built for another kind of machine"},

@@ -59,6 +59,13 @@ static void what_failed_is_named(void **state)
          "MissingProgram: there is no program 'torchrun' in the PATH"},
         {"/usr/bin/env: \xe2\x80\x98python3.9\xe2\x80\x99: No such file or directory", 127,
          "MissingProgram: there is no program 'python3.9' in the PATH"},
+        {"/usr/bin/env: 'python3\\r': No such file or directory\n"
+         "/usr/bin/env: use -[v]S to pass options in shebang lines",
+         127, "MissingProgram: the lines of a script end with CR LF, as on Windows"},
+        {"bash: ./train.sh: /bin/sh^M: bad interpreter: No such file or directory", 126,
+         "MissingProgram: the lines of a script end with CR LF, as on Windows"},
+        {"bash: line 1: ./train.sh: cannot execute: required file not found", 127,
+         "MissingProgram: the interpreter that the first line of './train.sh' names does not"},
         {"page: not found", 1, ""},
         {"bash: ./train.py: /opt/none/python: bad interpreter: No such file or directory", 126,
          "MissingProgram: the interpreter '/opt/none/python', which the first line"},

@@ -51,25 +51,24 @@ static void a_row_is_accepted(void **state)
     assert_non_null(strstr(err.message, "its key is damaged"));
 }
 
-static void damaged_rows_are_removed(void **state)
+/* Removes the damaged rows, of which there must be `count`. Each has the text "altered". */
+static void remove_damaged(size_t count)
 {
     struct err err = ERR_INIT;
+    struct store_damaged_row rows[8];
     _cleanup_free_ char *kept = mem_printf("%s/damaged", fixture.directory);
-    WRITE("/a 1", "/a 2", "/b 3", "/b", "/c 5");
-    fixture_query(&fixture,
-                  "UPDATE changes SET data = CAST('altered' AS BLOB) WHERE revision IN (2, 4, 5)");
     fixture_open(&fixture);
-    struct store_damaged_row rows[3];
     struct store_damage damage = *store_damage(fixture.store);
-    assert_int_equal(damage.rows_count, 3);
-    memcpy(rows, damage.rows, sizeof(rows));
-    for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+    assert_int_equal(damage.rows_count, count);
+    assert_true(count <= ARRAY_SIZE(rows));
+    memcpy(rows, damage.rows, count * sizeof(rows[0]));
+    for (size_t i = 0; i < count; i++)
         rows[i].key = mem_strdup(rows[i].key);
     damage.rows = rows;
     fixture_close(&fixture);
     if (store_check_remove(fixture.path, &damage, kept, &err) < 0)
         fail_msg("%s", err.message);
-    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+    for (size_t i = 0; i < count; i++) {
         _cleanup_buf_ struct buf text;
         _cleanup_free_ char *name = mem_printf("%s/%lld", kept, (long long)rows[i].revision);
         buf_init(&text, 100);
@@ -77,6 +76,14 @@ static void damaged_rows_are_removed(void **state)
         assert_string_equal(text.data, "altered");
         free(rows[i].key);
     }
+}
+
+static void damaged_rows_are_removed(void **state)
+{
+    WRITE("/a 1", "/a 2", "/b 3", "/b", "/c 5");
+    fixture_query(&fixture,
+                  "UPDATE changes SET data = CAST('altered' AS BLOB) WHERE revision IN (2, 4, 5)");
+    remove_damaged(3);
     fixture_open(&fixture);
     assert_false(store_is_damaged(fixture.store));
     assert_int_equal(served("/a"), 1);
@@ -84,6 +91,22 @@ static void damaged_rows_are_removed(void **state)
     assert_int_equal(served("/c"), 0);
     assert_int_equal(store_revision(fixture.store), 5);
     assert_int_equal(fixture_write(&fixture, "/c", "6"), 6);
+}
+
+/* Revisions that no change ever has. */
+static void rows_with_impossible_revisions_are_removed(void **state)
+{
+    WRITE("/a 1", "/b 2", "/c 3", "/d 4");
+    fixture_query(&fixture,
+                  "UPDATE changes SET data = CAST('altered' AS BLOB) WHERE revision <= 3");
+    fixture_query(&fixture, "UPDATE changes SET revision = 0 WHERE revision = 1");
+    fixture_query(&fixture, "UPDATE changes SET revision = -7 WHERE revision = 2");
+    fixture_query(&fixture, "UPDATE changes SET revision = 9223372036854775807 WHERE revision = 3");
+    remove_damaged(3);
+    fixture_open(&fixture);
+    assert_false(store_is_damaged(fixture.store));
+    assert_int_equal(served("/d"), 4);
+    assert_int_equal(fixture_write(&fixture, "/e", "5"), 5);
 }
 
 static void lost_changes_are_reported_once(void **state)
@@ -104,12 +127,13 @@ static void lost_changes_are_reported_once(void **state)
     assert_int_equal(fixture_write(&fixture, "/b", "4"), 4);
 }
 
-/* Pages in the middle and at the end are zeroed: the rows on all others are kept. */
-static void a_damaged_file_is_rebuilt(void **state)
+enum { ROWS = 200, PAGE = 4096 };
+static char value[1000];
+
+/* Objects /k001 to /k200, one per revision. */
+static void write_rows(void)
 {
-    enum { ROWS = 200, PAGE = 4096 };
-    struct err err = ERR_INIT;
-    char value[1000], key[16];
+    char key[16];
     memset(value, 'v', sizeof(value));
     fixture_open(&fixture);
     for (int i = 1; i <= ROWS; i++) {
@@ -119,6 +143,44 @@ static void a_damaged_file_is_rebuilt(void **state)
     }
     loop_run(fixture.loop);
     fixture_close(&fixture);
+}
+
+/* The file must be refused. Rebuilds it and opens it. */
+static struct store_rebuilt rebuild(void)
+{
+    struct err err = ERR_INIT;
+    struct store *store;
+    struct store_rebuilt rebuilt;
+    const struct store_options options = {.path = fixture.path};
+    assert_int_equal(store_open(fixture.loop, &options, &store, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.message, "run 'trainyard check --repair'"));
+    if (store_rebuild(fixture.path, &rebuilt, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_true(file_exists(rebuilt.kept));
+    free(rebuilt.kept);
+    fixture_open(&fixture);
+    return rebuilt;
+}
+
+/* So many objects are served, as they were written, and a new one gets a new revision. */
+static void expect_objects(size_t expected)
+{
+    struct store_object **objects;
+    size_t count = store_list(fixture.store, "/k", &objects);
+    assert_int_equal(count, expected);
+    for (size_t i = 0; i < count; i++) {
+        assert_memory_equal(store_object_data(objects[i], fixture.arena), value, sizeof(value));
+        store_object_unref(objects[i]);
+    }
+    free(objects);
+    assert_int_equal(fixture_write(&fixture, "/new", "x"), ROWS + 1);
+}
+
+/* Pages in the middle and at the end are zeroed: the rows on all others are kept. */
+static void a_damaged_file_is_rebuilt(void **state)
+{
+    struct err err = ERR_INIT;
+    write_rows();
     fixture_query(&fixture, "UPDATE changes SET data = 'x' WHERE revision = 2");
     FILE *file = fopen(fixture.path, "r+");
     char zeros[PAGE] = {0};
@@ -128,33 +190,26 @@ static void a_damaged_file_is_rebuilt(void **state)
         fwrite(zeros, PAGE, 1, file);
     }
     fclose(file);
-    struct store *store;
-    const struct store_options options = {.path = fixture.path};
-    assert_int_equal(store_open(fixture.loop, &options, &store, &err), -ERR_INVALID);
-    assert_non_null(strstr(err.message, "run 'trainyard check --repair'"));
     int faults = 0;
     assert_true(store_check_pages(fixture.path, 10, count_line, &faults, &err) > 0);
     assert_true(faults > 0);
 
-    struct store_rebuilt rebuilt;
-    if (store_rebuild(fixture.path, &rebuilt, &err) < 0)
-        fail_msg("%s", err.message);
-    assert_true(file_exists(rebuilt.kept));
-    free(rebuilt.kept);
+    struct store_rebuilt rebuilt = rebuild();
     assert_in_range(rebuilt.rows, ROWS - 5 * 4, ROWS - 4);
     assert_in_range(rebuilt.holes, 2, 4);
-    fixture_open(&fixture);
     expect_row(0, 2, "/k002", STORE_DAMAGE_MISSING, 0);
     assert_int_equal(store_damage(fixture.store)->count, 1);
-    struct store_object **objects;
-    size_t count = store_list(fixture.store, "/k", &objects);
-    assert_int_equal(count, rebuilt.rows - 1);
-    for (size_t i = 0; i < count; i++) {
-        assert_memory_equal(store_object_data(objects[i], fixture.arena), value, sizeof(value));
-        store_object_unref(objects[i]);
-    }
-    free(objects);
-    assert_int_equal(fixture_write(&fixture, "/new", "x"), ROWS + 1);
+    expect_objects(rebuilt.rows - 1);
+}
+
+/* The end of the file is gone: the rows before it are kept. */
+static void a_cut_file_is_rebuilt(void **state)
+{
+    write_rows();
+    assert_int_equal(truncate(fixture.path, 40 * PAGE + 1), 0);
+    struct store_rebuilt rebuilt = rebuild();
+    assert_in_range(rebuilt.rows, 100, ROWS - 1);
+    expect_objects(rebuilt.rows);
 }
 
 static void nothing_can_be_rebuilt(void **state)
@@ -173,8 +228,10 @@ int main(void)
         TEST(a_row_is_shown),
         TEST(a_row_is_accepted),
         TEST(damaged_rows_are_removed),
+        TEST(rows_with_impossible_revisions_are_removed),
         TEST(lost_changes_are_reported_once),
         TEST(a_damaged_file_is_rebuilt),
+        TEST(a_cut_file_is_rebuilt),
         TEST(nothing_can_be_rebuilt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
