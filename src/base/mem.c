@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LARGE_BLOCK = 256 * 1024 };
+
 void mem_panic(const char *format, ...)
 {
     va_list args;
@@ -68,6 +70,11 @@ char *mem_printf(const char *format, ...)
         mem_panic("out of memory while formatting");
     va_end(args);
     return text;
+}
+
+void mem_return_large_blocks(void)
+{
+    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
 }
 
 void mem_trim(void)

@@ -20,6 +20,14 @@ char *rest_key(struct arena *arena, const struct registry_resource *resource,
     return arena_printf(arena, "/%s/%s/%s", resource->storage, namespace_, name ? name : "");
 }
 
+int rest_reserve(struct rest *rest, size_t bytes, struct err *err)
+{
+    if (http_reserve(rest->exchange, bytes))
+        return 0;
+    http_header_add(rest->arena, &rest->warnings, "Retry-After", HTTP_RETRY_AFTER_S);
+    return err_set(err, ERR_TOO_MANY, HTTP_NO_MEMORY);
+}
+
 const char *rest_query(const struct rest *rest, const char *name)
 {
     return http_query_get(rest->arena, rest->exchange->request->query, name);
@@ -227,7 +235,8 @@ void rest_handle(struct engine *engine, struct http_exchange *exchange,
         rest_warn(rest, route->resource->warning);
     /* Behind a proxy the query is the other server's. */
     if ((route->sub != SUB_PROXY && rest_read_options(rest, &err) < 0) ||
-        (answers_with_objects(route->sub) && rest_choose_form(rest, &err) < 0))
+        (answers_with_objects(route->sub) &&
+         (rest_choose_form(rest, &err) < 0 || rest_reserve_body(rest, &err) < 0)))
         rest_respond_error(rest, &err);
     else
         dispatch(rest);

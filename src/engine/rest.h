@@ -93,6 +93,9 @@ void rest_append_stored(const struct rest *rest, struct arena *scratch,
  * `old` (NULL: none) is what it replaces. */
 int rest_decode(struct rest *rest, struct json *object, const struct json *old, struct err *err);
 
+/* Counts the bytes that the request holds, or is about to hold, in all (http_reserve()). Returns
+ * -ERR_TOO_MANY if there is no room for them; the answer then says when to try again. */
+int rest_reserve(struct rest *rest, size_t bytes, struct err *err);
 int rest_not_found(struct rest *rest, const char *name, struct err *err);
 int rest_conflict(struct rest *rest, const char *name, struct err *err);
 const char *rest_query(const struct rest *rest, const char *name); /* NULL when absent */
@@ -108,6 +111,8 @@ struct json *rest_too_new_status(struct arena *arena, const struct err *err);
 
 /* ---- rest_body.c */
 
+/* Reserves memory for the tree that the body becomes: a value of one byte takes 56 bytes in it. */
+int rest_reserve_body(struct rest *rest, struct err *err);
 /* The request's body as an object of the route's kind in the stored version, apiVersion and kind
  * filled in. */
 int rest_read_body(struct rest *rest, struct json **ret, struct err *err);

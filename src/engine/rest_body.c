@@ -14,7 +14,10 @@
 #include <string.h>
 #include <strings.h>
 
-enum { SUMMARY_MAX = 30 };
+enum {
+    SUMMARY_MAX = 30,
+    RESERVED_MIN = 16 * 1024, /* bytes of a body; the trees of smaller ones are not worth a look */
+};
 
 enum body_type { BODY_JSON, BODY_YAML, BODY_PROTOBUF };
 
@@ -66,6 +69,33 @@ static int refuse(struct rest *rest, const char *kind, const char *why, struct e
                    "the object provided is unrecognized (must be of type %s): couldn't get "
                    "version/kind; json parse error: %s (%s)",
                    kind, why, summary(rest->arena, request->body, request->body_size));
+}
+
+/* At least as many values as the tree of the body has, for JSON; about as many, for YAML and
+ * protobuf. Commas and brackets within the strings of JSON are not counted. */
+static size_t count_values(const char *body, size_t size)
+{
+    bool is_json = body[0] == '{' || body[0] == '[', in_string = false;
+    size_t count = 1;
+    for (size_t i = 0; i < size; i++) {
+        char c = body[i];
+        if (is_json && c == '"')
+            in_string = !in_string;
+        else if (in_string)
+            i += c == '\\';
+        else
+            count += c == ',' || c == '{' || c == '[' || (!is_json && c == '\n');
+    }
+    return count;
+}
+
+int rest_reserve_body(struct rest *rest, struct err *err)
+{
+    const struct http_request *request = rest->exchange->request;
+    size_t size = request->body_size;
+    if (size < RESERVED_MIN)
+        return 0;
+    return rest_reserve(rest, size + count_values(request->body, size) * sizeof(struct json), err);
 }
 
 int rest_read_json(struct rest *rest, struct json **ret, struct err *err)

@@ -185,10 +185,7 @@ static bool is_formed(const struct list *list)
 static int reserve(const struct list *list, struct err *err)
 {
     struct rest *rest = list->rest;
-    if (http_reserve(rest->exchange, is_formed(list) ? arena_used(rest->arena) : list->bytes))
-        return 0;
-    http_header_add(rest->arena, &rest->warnings, "Retry-After", HTTP_RETRY_AFTER_S);
-    return err_set(err, ERR_TOO_MANY, HTTP_NO_MEMORY);
+    return rest_reserve(rest, is_formed(list) ? arena_used(rest->arena) : list->bytes, err);
 }
 
 static int begin_writing(struct list *list, struct err *err)

@@ -103,8 +103,9 @@ void http_end(struct http_exchange *exchange);
 /* Ends an answer that cannot be completed: the peer must not take it for whole, so its connection
  * is closed. Instead of http_end(). */
 void http_abort(struct http_exchange *exchange);
-/* Counts the bytes that the answerer holds in all for an answer that it has not begun yet: one that
- * is made over several turns of the loop. False: there is no room for them, or the client is gone.
+/* Counts the bytes that the answerer holds, or is about to hold, in all: for the tree of a body
+ * before it reads the body, or for an answer that it makes over several turns of the loop. Replaces
+ * the number of an earlier call. Returns false if there is no room for them or the client is gone.
  * Then answer with 429, this sentence and this Retry-After, and free them. */
 bool http_reserve(struct http_exchange *exchange, size_t size);
 #define HTTP_NO_MEMORY     "the server holds as much for its clients as it may: try again later"

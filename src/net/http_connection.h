@@ -57,7 +57,7 @@ struct http_connection {
     struct budget kept;         /* charged for the bytes below */
     size_t in_bytes;            /* of the request that is read or answered */
     size_t ahead_bytes;         /* of requests that were sent ahead */
-    size_t answer_bytes;        /* of the answer that is being made */
+    size_t answer_bytes;        /* that the handler reserved, or of an answer to be written */
     size_t out_bytes;           /* of answers, at most, since all was sent last */
     bool peer_ended;            /* sends no more, but may still read */
     bool in_handler;

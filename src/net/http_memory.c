@@ -1,8 +1,8 @@
 /* What a connection makes the server keep, and for whose account: header and body of a request that
- * is read or answered, requests sent ahead, an answer that is being made, and answers that the peer
- * has not taken. When the total
- * of a server is reached, the payer that has the most loses its largest connection; a payer that is
- * the largest itself is refused. So a client that floods is the one that is turned away. */
+ * is read or answered, requests sent ahead, the bytes that a handler reserves, and answers that the
+ * peer has not taken. When the total of a server is reached, the payer that has the most loses its
+ * largest connection; a payer that is the largest itself is refused. So a client that floods is the
+ * one that is turned away. */
 #include "net/http_connection.h"
 
 #include "base/mem.h"
@@ -101,8 +101,9 @@ bool http_connection_keep_ahead(struct http_connection *self)
 void http_connection_keep_handled(struct http_connection *self)
 {
     const struct http_exchange *exchange = &self->answer->exchange;
-    if (!exchange->arena_is_lent)
-        self->in_bytes += arena_used(exchange->arena);
+    size_t used = exchange->arena_is_lent ? 0 : arena_used(exchange->arena);
+    if (used > self->answer_bytes) /* what was reserved has been charged */
+        self->in_bytes += used - self->answer_bytes;
     keep(self, true);
 }
 

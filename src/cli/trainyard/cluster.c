@@ -404,6 +404,7 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         .fake_gpus = options->fake_gpus,
         .shares = options->shares,
     };
+    mem_return_large_blocks();
     signal(SIGPIPE, SIG_IGN); /* a program in a pod may stop reading while somebody writes to it */
     signal(SIGCHLD, SIG_DFL); /* whoever started us may not care how its children end; we do */
     int result = check_programs(&cluster.node_options, err);

@@ -458,6 +458,7 @@ static void close_process(struct operator_process *process)
 
 int operator_process_run(const struct operator_options *options, struct err *err)
 {
+    mem_return_large_blocks();
     struct operator_process process = {.options = options, .metrics = prometheus_new()};
     int result = loop_new(&process.loop, err);
     if (result < 0) {

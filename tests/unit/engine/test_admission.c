@@ -1,6 +1,6 @@
 /* The API behind a server's connection, request bytes in and answer bytes out: what the header
- * alone decides is decided before a byte of the body is kept, and an answer has its place in the
- * memory for clients before it is made. */
+ * alone decides is decided before a byte of the body is kept, and the tree of a body and an answer
+ * have their place in the memory for clients before they are made. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "api_server.h"
+#include "base/buf.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -196,12 +197,64 @@ static void a_list_is_counted_while_it_is_made(void **state)
     budget_group_release(&memory);
 }
 
+/* A ConfigMap with so many keys, or with one text in which as many commas and brackets stand. */
+static const char *make_map(struct api_server *server, const char *name, int count, bool as_keys)
+{
+    struct buf body;
+    buf_init(&body, 1024 * 1024);
+    buf_printf(&body, "{\"metadata\":{\"name\":\"%s\"},\"data\":{\"a\":\"", name);
+    for (int i = 0; i < count; i++)
+        if (as_keys)
+            buf_printf(&body, "\",\"k%d\":\"", i);
+        else
+            buf_append_str(&body, ",\\\"{");
+    buf_append_str(&body, "\"}}");
+    const char *text = arena_strdup(server->arena, body.data);
+    buf_release(&body);
+    return text;
+}
+
+static void the_tree_of_a_body_is_counted_before_it_is_made(void **state)
+{
+    enum { VALUES = 10000, MEMORY = 512 * 1024 };
+    struct api_server *server = *state;
+    struct budget_group memory;
+    struct api_peer reader, peer;
+    const char *text =
+        api_peer_request(server, "POST", MAPS, make_map(server, "text", VALUES, false));
+    const char *keys =
+        api_peer_request(server, "POST", MAPS, make_map(server, "keys", VALUES, true));
+    const char *more =
+        api_peer_request(server, "POST", MAPS, make_map(server, "more", VALUES, true));
+    budget_group_init(&memory, MEMORY, MEMORY);
+    server->service.memory = &memory;
+    /* Commas and brackets within a string are no values. */
+    assert_memory_equal(api_peer_open(&peer, server, text), "HTTP/1.1 201", 12);
+    api_peer_close(&peer, server);
+    /* One request above the limit is possible while the user has no other. */
+    assert_memory_equal(api_peer_open(&peer, server, keys), "HTTP/1.1 201", 12);
+    api_peer_close(&peer, server);
+    api_peer_open(&reader, server, api_peer_request(server, "GET", MAPS, NULL));
+    assert_true(memory.total.used > 0);
+    const char *told = api_peer_open(&peer, server, more);
+    assert_memory_equal(told, "HTTP/1.1 429", 12);
+    assert_non_null(strstr(told, "\r\nRetry-After: 1\r\n"));
+    api_peer_close(&peer, server);
+    api_peer_close(&reader, server);
+    assert_int_equal(memory.total.used, 0);
+    assert_memory_equal(api_peer_open(&peer, server, more), "HTTP/1.1 201", 12);
+    api_peer_close(&peer, server);
+    budget_group_release(&memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_body_is_read_of_those_who_may_send_it, setup, teardown),
         cmocka_unit_test_setup_teardown(an_admitted_request_is_answered, setup, teardown),
         cmocka_unit_test_setup_teardown(a_list_is_counted_while_it_is_made, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_tree_of_a_body_is_counted_before_it_is_made, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(metrics_tell_what_is_kept, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
