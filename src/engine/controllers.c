@@ -71,8 +71,8 @@ static const char *const DEFINITION_FIELDS[] = {
     NULL,
 };
 
-/* Of custom resources what makes them garbage. */
-static const char *const CUSTOM_FIELDS[] = {
+/* For resources whose content no controller reads: the fields that the garbage collector reads. */
+static const char *const OWNERSHIP_FIELDS[] = {
     "kind", "metadata.deletionTimestamp", "metadata.finalizers", "metadata.ownerReferences", NULL,
 };
 
@@ -176,8 +176,9 @@ static void add_source(struct hub *hub, const struct registry_resource *resource
         kube_informer_keep(source->informer, POD_FIELDS);
     else if (str_eq(resource->storage, DEFINITION_STORAGE))
         kube_informer_keep(source->informer, DEFINITION_FIELDS);
-    else if (resource->definition)
-        kube_informer_keep(source->informer, CUSTOM_FIELDS);
+    else if (resource->definition || str_eq(resource->storage, "configmaps") ||
+             str_eq(resource->storage, "secrets"))
+        kube_informer_keep(source->informer, OWNERSHIP_FIELDS);
 }
 
 static void source_free(struct source *source)

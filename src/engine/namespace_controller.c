@@ -189,22 +189,23 @@ static void clear_out(struct sweep *sweep)
 
 /* ---- Alive ----------------------------------------------------------------------------------- */
 
-/* What every namespace is born with, where somebody deleted it. */
+static const char CERTIFICATE[] = "kube-root-ca.crt";
+
+/* The objects that every namespace has, where a user deleted them. */
 struct missing {
     bool account;
-    const struct json *certificate; /* another namespace's copy to take, or NULL */
+    bool certificate; /* kube-system has a copy of it */
 };
 
 static struct missing look(struct hub *hub, const char *namespace_)
 {
-    static const char name[] = "kube-root-ca.crt";
     struct kube_informer *maps = hub_informer(hub, "configmaps");
-    const struct kube_object *other = kube_informer_get(maps, "kube-system", name);
-    bool has_account =
-        kube_informer_get(hub_informer(hub, "serviceaccounts"), namespace_, "default") != NULL;
-    bool has_certificate = kube_informer_get(maps, namespace_, name) != NULL;
-    return (struct missing){.account = !has_account,
-                            .certificate = other && !has_certificate ? other->json : NULL};
+    struct kube_informer *accounts = hub_informer(hub, "serviceaccounts");
+    return (struct missing){
+        .account = !kube_informer_get(accounts, namespace_, "default"),
+        .certificate = !kube_informer_get(maps, namespace_, CERTIFICATE) &&
+                       kube_informer_get(maps, "kube-system", CERTIFICATE),
+    };
 }
 
 static void made(void *context, struct json *object, const struct err *err)
@@ -216,6 +217,21 @@ static void made(void *context, struct json *object, const struct err *err)
         sweep_end(sweep);
 }
 
+/* The informer has no data of config maps, so the copy of kube-system is read when it is needed. */
+static void on_certificate(void *context, struct json *object, const struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct sweep *sweep = context;
+    if (err) {
+        made(sweep, NULL, err);
+        return;
+    }
+    struct json *map = kube_object_make(arena, &KUBE_CONFIGMAPS, sweep->name, CERTIFICATE);
+    json_set(arena, map, "data", json_clone(arena, json_get(object, "data")));
+    kube_create(hub_client(sweep->namespaces->hub), &KUBE_CONFIGMAPS, sweep->name, map, made,
+                sweep);
+}
+
 static void make(struct sweep *sweep, const struct missing *missing)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -225,12 +241,8 @@ static void make(struct sweep *sweep, const struct missing *missing)
         kube_create(client, &KUBE_SERVICEACCOUNTS, sweep->name,
                     kube_object_make(arena, &KUBE_SERVICEACCOUNTS, sweep->name, "default"), made,
                     sweep);
-    if (missing->certificate) {
-        struct json *map = kube_object_make(arena, &KUBE_CONFIGMAPS, sweep->name,
-                                            kube_meta_name(missing->certificate));
-        json_set(arena, map, "data", json_clone(arena, json_get(missing->certificate, "data")));
-        kube_create(client, &KUBE_CONFIGMAPS, sweep->name, map, made, sweep);
-    }
+    if (missing->certificate)
+        kube_get(client, &KUBE_CONFIGMAPS, "kube-system", CERTIFICATE, on_certificate, sweep);
 }
 
 static void work(void *context, const char *name)

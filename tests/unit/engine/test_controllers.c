@@ -308,6 +308,27 @@ static void test_owner_elsewhere(void **state)
     assert_true(told(api, "default", "OwnerRefInvalidNamespace", "is of a kind in namespaces"));
 }
 
+/* A namespace whose account or certificate was deleted gets them again, as kube-system has them. */
+static void test_namespace_content_is_made_again(void **state)
+{
+    static const char account[] = "/api/v1/namespaces/team/serviceaccounts/default";
+    static const char map[] = "/api/v1/namespaces/team/configmaps/kube-root-ca.crt";
+    struct api *api = *state;
+    api_post(api, "/api/v1/namespaces/kube-system/configmaps",
+             "{\"metadata\":{\"name\":\"kube-root-ca.crt\"},\"data\":{\"ca.crt\":\"CA\"}}");
+    api_post(api, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"team\"}}");
+    api_run(api, 1000);
+    for (int i = 0; i < 2; i++) {
+        struct answer answer = api_get(api, map);
+        assert_int_equal(answer.status, 200);
+        assert_string_equal(json_get_string(json_get(answer.json, "data"), "ca.crt", ""), "CA");
+        assert_int_equal(api_get(api, account).status, 200);
+        api_delete(api, map, NULL);
+        api_delete(api, account, NULL);
+        api_run(api, 1000);
+    }
+}
+
 static void test_namespace(void **state)
 {
     struct api *api = *state;
@@ -428,21 +449,14 @@ int main(void)
 #define FIXTURE_TEST(function)                                                                     \
     cmocka_unit_test_setup_teardown(function, setup, api_controlled_teardown)
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(test_schedules),
-        FIXTURE_TEST(test_says_why_not),
-        FIXTURE_TEST(test_waits_for_room),
-        FIXTURE_TEST(test_node_taints),
-        FIXTURE_TEST(test_node_gone),
-        FIXTURE_TEST(test_background),
-        FIXTURE_TEST(test_foreground),
-        FIXTURE_TEST(test_orphan),
-        FIXTURE_TEST(test_absent_owner),
-        FIXTURE_TEST(test_circle_of_owners),
-        FIXTURE_TEST(test_owner_elsewhere),
-        FIXTURE_TEST(test_namespace),
-        FIXTURE_TEST(test_service),
-        FIXTURE_TEST(test_claim),
-        FIXTURE_TEST(test_claims_of_other_classes),
+        FIXTURE_TEST(test_schedules),       FIXTURE_TEST(test_says_why_not),
+        FIXTURE_TEST(test_waits_for_room),  FIXTURE_TEST(test_node_taints),
+        FIXTURE_TEST(test_node_gone),       FIXTURE_TEST(test_background),
+        FIXTURE_TEST(test_foreground),      FIXTURE_TEST(test_orphan),
+        FIXTURE_TEST(test_absent_owner),    FIXTURE_TEST(test_circle_of_owners),
+        FIXTURE_TEST(test_owner_elsewhere), FIXTURE_TEST(test_namespace_content_is_made_again),
+        FIXTURE_TEST(test_namespace),       FIXTURE_TEST(test_service),
+        FIXTURE_TEST(test_claim),           FIXTURE_TEST(test_claims_of_other_classes),
         FIXTURE_TEST(test_old_events_go),
     };
     int failed = 0;
