@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGE_BLOCK = 256 * 1024 };
+enum { LARGE_BLOCK = 64 * 1024, LARGE_BLOCKS_MAX = 8192 };
 
 void mem_panic(const char *format, ...)
 {
@@ -75,6 +75,7 @@ char *mem_printf(const char *format, ...)
 void mem_return_large_blocks(void)
 {
     mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
+    mallopt(M_MMAP_MAX, LARGE_BLOCKS_MAX);
 }
 
 void mem_trim(void)

@@ -181,11 +181,12 @@ static bool is_formed(const struct list *list)
     return list->rest->table || list->rest->partial;
 }
 
-/* Count what the answer takes: as much as the objects, or what a Table has grown to. */
+/* Count what the answer takes: twice as much as the objects, because the connection copies it, or
+ * what a Table has grown to. */
 static int reserve(const struct list *list, struct err *err)
 {
     struct rest *rest = list->rest;
-    return rest_reserve(rest, is_formed(list) ? arena_used(rest->arena) : list->bytes, err);
+    return rest_reserve(rest, is_formed(list) ? arena_used(rest->arena) : 2 * list->bytes, err);
 }
 
 static int begin_writing(struct list *list, struct err *err)

@@ -29,7 +29,10 @@
 
 enum {
     READY_POLL_MS = 10,
+    CALM_CHECK_MS = 1000, /* how often on_trim() looks, … */
+    BURST_CHECK_MS = 100, /* … and while clients hold much */
     TRIM_MS = 60 * 1000,
+    BURST_MIN = 8 * 1024 * 1024, /* bytes that clients gave back */
     API_SOCKETS = 3,
     API_PORT = 6443, /* where pods find the API, whatever port it has on the machine */
 };
@@ -57,6 +60,8 @@ struct cluster {
     struct kube_client *probe; /* asks whether the nodes are ready */
     struct loop_timer probe_timer;
     struct loop_timer trim_timer;
+    int64_t next_trim_ms;
+    size_t burst; /* the most that clients held since memory was trimmed, in bytes */
     void (*ready)(void *context);
     void *ready_context;
     struct err failed; /* what went wrong after the loop had started */
@@ -322,11 +327,21 @@ static void probe(struct loop_timer *timer)
     kube_list(cluster->probe, &KUBE_NODES, NULL, NULL, NULL, on_nodes, cluster);
 }
 
-/* A job of many replicas, or a list of everything, is long over when the next one comes. */
+/* Free memory goes back to the system every minute, and soon after a burst of large requests: what
+ * the next burst takes comes on top of it. */
 static void on_trim(struct loop_timer *timer)
 {
-    mem_trim();
-    loop_timer_start(timer, TRIM_MS);
+    struct cluster *cluster = CONTAINER_OF(timer, struct cluster, trim_timer);
+    size_t used = cluster->http_memory.total.used;
+    if (used > cluster->burst)
+        cluster->burst = used;
+    int64_t now = loop_now_ms(cluster->loop);
+    if (now >= cluster->next_trim_ms || cluster->burst - used >= BURST_MIN) {
+        mem_trim();
+        cluster->next_trim_ms = now + TRIM_MS;
+        cluster->burst = used;
+    }
+    loop_timer_start(timer, cluster->burst >= BURST_MIN ? BURST_CHECK_MS : CALM_CHECK_MS);
 }
 
 static void on_signal(void *context, int signal)
@@ -429,7 +444,7 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
     if (result == 0) {
         cluster.probe = kube_client_new(cluster.loop, cluster.transport, "trainyard");
         loop_timer_start(&cluster.probe_timer, 0);
-        loop_timer_start(&cluster.trim_timer, TRIM_MS);
+        loop_timer_start(&cluster.trim_timer, CALM_CHECK_MS);
         loop_run(cluster.loop);
         if (cluster.failed.code) {
             *err = cluster.failed;
