@@ -1,0 +1,117 @@
+/* One object with tens of thousands of elements. The API answers on one thread: work that grows
+ * with the square of the elements keeps all other clients waiting for minutes. The time limit of
+ * the test fails then. */
+#include "api.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CORE "/api/v1/namespaces/default/"
+
+static const struct row {
+    const char *path;
+    int count;
+    /* ' stands for ". What stands between < and > is repeated, separated by commas, and # in it
+     * counts from 1. */
+    const char *body;
+    int status;
+    const char *message; /* a part of the answer's; NULL: not looked at */
+    const char *at, *is; /* a field of the answer, where `at` is not NULL */
+} rows[] = {
+    {CORE "secrets", 150000,
+     "{'metadata':{'name':'many'},'data':{'k7':'YQ==','old':'YQ=='},"
+     "'stringData':{'z':'',<'k#':'v'>}}",
+     201, NULL, "data.k7", "dg=="},
+    {CORE "configmaps", 75000,
+     "{'metadata':{'name':'many'},'data':{'z':'',<'k#':'v'>},'binaryData':{'k74999':'',<'b#':''>}}",
+     422, "data[k74999]: Invalid value: \"k74999\": duplicate of key", NULL, NULL},
+    {CORE "pods", 15000,
+     "{'metadata':{'name':'many'},'spec':{'volumes':[<{'name':'v#','emptyDir':{}}>],"
+     "'containers':[{'name':'c','image':'x','volumeMounts':[<{'name':'v#','mountPath':'/#'}>,"
+     "{'name':'none','mountPath':'/none'}]}]}}",
+     422,
+     "Pod \"many\" is invalid: spec.containers[0].volumeMounts[15000].name: Not found: \"none\"",
+     NULL, NULL},
+    {CORE "pods", 60000,
+     "{'metadata':{'name':'many'},'spec':{'containers':[{'name':'c','image':'x','resources':{"
+     "'requests':{'cpu':1},'limits':{'cpu':2,<'x.io/#':1>}}}]}}",
+     201, NULL, "spec.containers.0.resources.requests.cpu", "1"},
+    {"/api/v1/nodes", 30000,
+     "{'metadata':{'name':'many'},'spec':{'taints':[<{'key':'k#','effect':'NoSchedule'}>,"
+     "{'key':'k1','effect':'NoSchedule'}]}}",
+     422, "Node \"many\" is invalid: metadata.taints[30000]: Duplicate value: \"k1:NoSchedule\"",
+     NULL, NULL},
+    {CORE "resourcequotas", 60000,
+     "{'metadata':{'name':'many'},'spec':{'hard':{'pods':'1',<'count/r#.x.io':'1'>}}}", 201, NULL,
+     "status.used.pods", "0"},
+    {CORE "services", 28000,
+     "{'metadata':{'name':'many'},'spec':{'type':'NodePort','ports':[<{'name':'p#','port':#}>]}}",
+     422,
+     "Service \"many\" is invalid: [spec.ports[2768].nodePort: Invalid value: 0: provided port is "
+     "not in the valid range.",
+     NULL, NULL},
+    {CORE "services", 100000,
+     "{'metadata':{'name':'many'},'spec':{'ipFamilies':['IPv4',<'IPv4'>],'ports':[{'port':1}]}}",
+     422, "Service \"many\" is invalid: [spec.ipFamilies[1]: Duplicate value: \"IPv4\"", NULL,
+     NULL},
+    {CORE "services", 60000,
+     "{'metadata':{'name':'many'},'spec':{'clusterIP':'10.96.0.9','clusterIPs':['10.96.0.9',"
+     "<'::#'>],'ports':[{'port':1}]}}",
+     422, "Service \"many\" is invalid: [spec.clusterIPs[1]: Invalid value: [\"10.96.0.9\"", NULL,
+     NULL},
+};
+
+/* Appends the body of the row. */
+static void fill(struct buf *body, const struct row *row)
+{
+    const char *from = NULL; /* where the repeated part begins */
+    int number = 0;
+    for (const char *c = row->body; *c; c++) {
+        if (*c == '<') {
+            from = c;
+            number = 1;
+        } else if (*c == '>' && number < row->count) {
+            buf_append_char(body, ',');
+            c = from;
+            number++;
+        } else if (*c == '#') {
+            buf_printf(body, "%d", number);
+        } else if (*c != '>') {
+            buf_append_char(body, *c == '\'' ? '"' : *c);
+        }
+    }
+}
+
+static void test_rows(void **state)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct row *row = &rows[i];
+        struct api api;
+        _cleanup_buf_ struct buf body;
+        print_message("%s: %.100s\n", row->path, row->body);
+        buf_init(&body, 16 << 20);
+        fill(&body, row);
+        api_open(&api, 1);
+        struct answer answer = api_post(&api, row->path, body.data);
+        assert_int_equal(answer.status, row->status);
+        if (row->message && !strstr(answer_message(&answer), row->message))
+            fail_msg("%.1000s", answer_message(&answer));
+        if (row->at)
+            assert_string_equal(answer_at(&api, &answer, row->at), row->is);
+        api_close(&api);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
