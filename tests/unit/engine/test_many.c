@@ -67,6 +67,23 @@ static const struct row {
      "<'::#'>],'ports':[{'port':1}]}}",
      422, "Service \"many\" is invalid: [spec.clusterIPs[1]: Invalid value: [\"10.96.0.9\"", NULL,
      NULL},
+    {CORE "limitranges", 30000,
+     "{'metadata':{'name':'many'},'spec':{'limits':[{'type':'Container','max':{'cpu':3,<'x.io/"
+     "#':3>},"
+     "'default':{'cpu':2,<'x.io/#':2>}}]}}",
+     201, NULL, "spec.limits.0.defaultRequest.cpu", "2"},
+    {CORE "limitranges", 18000,
+     "{'metadata':{'name':'many'},'spec':{'limits':[{'type':'Container','min':{<'x.io/#':2>},"
+     "'max':{<'x.io/#':1>},'maxLimitRequestRatio':{<'x.io/#':3>}}]}}",
+     422,
+     "LimitRange \"many\" is invalid: [spec.limits[0].min[x.io/1]: Invalid value: \"2\": min value "
+     "2 is greater than max value 1",
+     NULL, NULL},
+    {CORE "limitranges", 30000,
+     "{'metadata':{'name':'many'},'spec':{'limits':[<{'type':'x.io/t#','max':{'cpu':1}}>,"
+     "{'type':'x.io/t1','max':{'cpu':1}}]}}",
+     422, "LimitRange \"many\" is invalid: spec.limits[30000].type: Duplicate value: \"x.io/t1\"",
+     NULL, NULL},
 };
 
 /* Appends the body of the row. */
