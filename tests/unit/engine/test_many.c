@@ -23,8 +23,9 @@ static const struct row {
      * counts from 1. */
     const char *body;
     int status;
-    const char *message; /* a part of the answer's; NULL: not looked at */
-    const char *at, *is; /* a field of the answer, where `at` is not NULL */
+    const char *message;            /* a part of the answer's; NULL: not looked at */
+    const char *at, *is;            /* a field of the answer, where `at` is not NULL */
+    const char *given_path, *given; /* an object that is made before, or NULL; as `body` */
 } rows[] = {
     {CORE "secrets", 150000,
      "{'metadata':{'name':'many'},'data':{'k7':'YQ==','old':'YQ=='},"
@@ -84,18 +85,44 @@ static const struct row {
      "{'type':'x.io/t1','max':{'cpu':1}}]}}",
      422, "LimitRange \"many\" is invalid: spec.limits[30000].type: Duplicate value: \"x.io/t1\"",
      NULL, NULL},
+    {CORE "pods", 20000,
+     "{'metadata':{'name':'many'},'spec':{'containers':[{'name':'c','image':'x','resources':{"
+     "'requests':{<'x.io/#':1>},'limits':{<'x.io/#':1>}}}]}}",
+     403,
+     "pods \"many\" is forbidden: [minimum y.io/1 usage per Pod is 1.  No request is "
+     "specified, minimum y.io/2 usage",
+     NULL, NULL, CORE "limitranges",
+     "{'metadata':{'name':'many'},'spec':{'limits':[{'type':'Pod','min':{<'y.io/#':1>}},"
+     "{'type':'Container','default':{<'z.io/#':1>}}]}}"},
+    {CORE "pods", 15000,
+     "{'metadata':{'name':'many'},'spec':{'containers':[<{'name':'c#','image':'x'}>]}}", 201, NULL,
+     "spec.containers.999.resources.requests.cpu", "1", CORE "limitranges",
+     "{'metadata':{'name':'many'},'spec':{'limits':[{'type':'Container','default':{'cpu':1}}]}}"},
+    {CORE "pods", 15000,
+     "{'metadata':{'name':'many'},'spec':{'containers':[<{'name':'c#','image':'x'}>]}}", 403,
+     "pods \"many\" is forbidden: it has too many containers for the number of limits in the "
+     "LimitRanges of its namespace: use fewer of either",
+     NULL, NULL, CORE "limitranges",
+     "{'metadata':{'name':'many'},'spec':{'limits':[{'type':'Container','default':{<'x.io/#':1>}}]"
+     "}}"},
+    {CORE "pods", 30000,
+     "{'metadata':{'name':'many'},'spec':{'containers':[{'name':'c','image':'x','resources':{"
+     "'limits':{'cpu':2,<'x.io/#':1>}}}]}}",
+     403, "maximum cpu usage per Pod is 1, but limit is 2", NULL, NULL, CORE "limitranges",
+     "{'metadata':{'name':'many'},'spec':{'limits':[{'type':'Pod','max':{'cpu':1}}]}}"},
 };
 
-/* Appends the body of the row. */
-static void fill(struct buf *body, const struct row *row)
+/* Returns the text with its parts repeated; the caller's `body` holds it. */
+static const char *grow(struct buf *body, const char *text, int count)
 {
+    buf_clear(body);
     const char *from = NULL; /* where the repeated part begins */
     int number = 0;
-    for (const char *c = row->body; *c; c++) {
+    for (const char *c = text; *c; c++) {
         if (*c == '<') {
             from = c;
             number = 1;
-        } else if (*c == '>' && number < row->count) {
+        } else if (*c == '>' && number < count) {
             buf_append_char(body, ',');
             c = from;
             number++;
@@ -105,6 +132,7 @@ static void fill(struct buf *body, const struct row *row)
             buf_append_char(body, *c == '\'' ? '"' : *c);
         }
     }
+    return body->data;
 }
 
 static void test_rows(void **state)
@@ -115,9 +143,11 @@ static void test_rows(void **state)
         _cleanup_buf_ struct buf body;
         print_message("%s: %.100s\n", row->path, row->body);
         buf_init(&body, 16 << 20);
-        fill(&body, row);
         api_open(&api, 1);
-        struct answer answer = api_post(&api, row->path, body.data);
+        if (row->given)
+            assert_int_equal(
+                api_post(&api, row->given_path, grow(&body, row->given, row->count)).status, 201);
+        struct answer answer = api_post(&api, row->path, grow(&body, row->body, row->count));
         assert_int_equal(answer.status, row->status);
         if (row->message && !strstr(answer_message(&answer), row->message))
             fail_msg("%.1000s", answer_message(&answer));
