@@ -110,6 +110,25 @@ static const struct row {
      "'limits':{'cpu':2,<'x.io/#':1>}}}]}}",
      403, "maximum cpu usage per Pod is 1, but limit is 2", NULL, NULL, CORE "limitranges",
      "{'metadata':{'name':'many'},'spec':{'limits':[{'type':'Pod','max':{'cpu':1}}]}}"},
+    {CORE "pods", 15000,
+     "{'metadata':{'name':'many'},'spec':{'containers':[{'name':'c','image':'x'}],"
+     "'topologySpreadConstraints':[{'maxSkew':1,'topologyKey':'k9','whenUnsatisfiable':"
+     "'ScheduleAnyway'},<{'maxSkew':1,'topologyKey':'k#','whenUnsatisfiable':'ScheduleAnyway'}>]}}",
+     422,
+     "Pod \"many\" is invalid: spec.topologySpreadConstraints[0].{topologyKey, whenUnsatisfiable}: "
+     "Duplicate value: \"{k9, ScheduleAnyway}\"",
+     NULL, NULL},
+    {"/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", 40000,
+     "{'metadata':{'name':'many'},'addressType':'IPv4','endpoints':[],'ports':[<{'name':'p#',"
+     "'port':#}>,{'name':'p1','port':1}]}",
+     422,
+     "EndpointSlice.discovery.k8s.io \"many\" is invalid: ports[40000].name: Duplicate value: "
+     "\"p1\"",
+     NULL, NULL},
+    {"/apis/batch/v1/namespaces/default/jobs", 60000,
+     "{'metadata':{'name':'many'},'spec':{'template':{'metadata':{'labels':{<'k#':'v'>}},'spec':{"
+     "'restartPolicy':'Never','containers':[{'name':'c','image':'x'}]}}}}",
+     201, NULL, "metadata.labels.k60000", "v"},
 };
 
 /* Returns the text with its parts repeated; the caller's `body` holds it. */
