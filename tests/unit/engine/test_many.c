@@ -16,6 +16,12 @@
 
 #define CORE "/api/v1/namespaces/default/"
 
+/* Of kind A in group x.io; its versions follow. */
+#define DEFINITION                                                                                 \
+    "{'metadata':{'name':'as.x.io'},'spec':{'group':'x.io','scope':'Namespaced','names':{"         \
+    "'plural':'as','singular':'a','kind':'A','listKind':'AList'},'versions':"
+#define DEFINITIONS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
 static const struct row {
     const char *path;
     int count;
@@ -129,6 +135,22 @@ static const struct row {
      "{'metadata':{'name':'many'},'spec':{'template':{'metadata':{'labels':{<'k#':'v'>}},'spec':{"
      "'restartPolicy':'Never','containers':[{'name':'c','image':'x'}]}}}}",
      201, NULL, "metadata.labels.k60000", "v"},
+    {DEFINITIONS, 30000,
+     DEFINITION "[{'name':'v1','served':true,'storage':true,'schema':{'openAPIV3Schema':{"
+                "'type':'object','properties':{<'p#':{'type':'string'}>},'required':[<'p#'>]}}}]}}",
+     201, NULL, "spec.names.kind", "A"},
+    {DEFINITIONS, 20000,
+     DEFINITION
+     "[{'name':'v1','served':true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object',"
+     "'properties':{'spec':{'type':'array','x-kubernetes-list-type':'map',"
+     "'x-kubernetes-list-map-keys':[<'p#'>,'none'],'items':{'type':'object','required':[<'p#'>],"
+     "'properties':{<'p#':{'type':'string'}>}}}}}}}]}}",
+     422, "entries must all be names of item properties", NULL, NULL},
+    {DEFINITIONS, 8000,
+     DEFINITION "[<{'name':'v#','served':true,'storage':false,'schema':{'openAPIV3Schema':{"
+                "'type':'object'}}}>,{'name':'v1','served':true,'storage':true,'schema':{"
+                "'openAPIV3Schema':{'type':'object'}}}]}}",
+     422, "must contain unique version names", NULL, NULL},
 };
 
 /* Returns the text with its parts repeated; the caller's `body` holds it. */
