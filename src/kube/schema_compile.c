@@ -8,6 +8,7 @@
 #include "kube/schema_rules.h"
 #include "kube/types/types.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct schema ANYTHING = {.type = SCHEMA_ANY};
@@ -181,6 +182,12 @@ static size_t add_object_fields(struct arena *arena, const struct json *source,
     return count;
 }
 
+static int compare_fields(const void *a, const void *b)
+{
+    const struct schema_field *const *one = a, *const *other = b;
+    return strcmp((*one)->name, (*other)->name);
+}
+
 static const struct schema_object *compile_object(struct arena *arena, const struct json *source,
                                                   bool nested, bool whole)
 {
@@ -197,7 +204,13 @@ static const struct schema_object *compile_object(struct arena *arena, const str
         compile_field(arena, property, map_get(&required, property->name), nested,
                       &fields[count++]);
     if (whole)
-        add_object_fields(arena, source, fields, count);
+        count = add_object_fields(arena, source, fields, count);
+    const struct schema_field **sorted = ARENA_ARRAY(arena, const struct schema_field *, count + 1);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &fields[i];
+    qsort(sorted, count, sizeof(*sorted), compare_fields);
+    object->sorted = sorted;
+    object->count = count;
     object->doc = copy_text(arena, source, "description");
     object->fields = fields;
     object->preserve = is_true(source, "x-kubernetes-preserve-unknown-fields") ||

@@ -155,6 +155,14 @@ static const struct row {
      "{'metadata':{'name':'many'},'spec':{'containers':[{'name':'c','image':'x','resources':{"
      "'requests':{<'x.io/#':1>},'limits':{<'x.io/#':1>}}}]}}",
      201, NULL, "status.phase", "Pending"},
+    {"/apis/x.io/v1/namespaces/default/as", 20000,
+     "{'apiVersion':'x.io/v1','kind':'A','metadata':{'name':'many'},<'p#':'v'>,'p0':1}", 422,
+     "A.x.io \"many\" is invalid: p0: Invalid value: \"integer\": p0 in body must be of type "
+     "string: \"integer\"",
+     NULL, NULL, DEFINITIONS,
+     DEFINITION "[{'name':'v1','served':true,'storage':true,'schema':{'openAPIV3Schema':{"
+                "'type':'object','properties':{'p0':{'type':'string'},<'p#':{'type':'string'}>},"
+                "'required':['p0',<'p#'>]}}}]}}"},
 };
 
 /* Returns the text with its parts repeated; the caller's `body` holds it. */
