@@ -1,5 +1,7 @@
 /* Which keywords of OpenAPI a schema may have, and what those of Kubernetes ask of others; see
  * definition.h. */
+#include "base/json_names.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/definition.h"
@@ -111,30 +113,29 @@ static void check_set_items(struct field_errors *errors, const char *path, const
                         "cannot be nullable when x-kubernetes-list-type is set");
 }
 
-static bool lists(const struct json *list, const char *text)
-{
-    JSON_EACH (element, list)
-        if (str_eq(json_text(element), text))
-            return true;
-    return false;
-}
-
 static void check_map_key(struct field_errors *errors, const char *path, const struct json *items,
-                          const char *key)
+                          const struct json *property, bool required)
 {
-    const struct json *property = json_at(items, "properties", key, NULL);
-    const char *at = field_path(errors, "%s.items.properties[%s]", path, key);
+    const char *at = field_path(errors, "%s.items.properties[%s]", path, property->name);
     const char *type = type_of(property);
     if (str_eq(type, "object") || str_eq(type, "array"))
         field_invalid(errors, field_path(errors, "%s.type", at), json_get(items, "type"),
                       "must be a scalar type if parent array's x-kubernetes-list-type is map");
-    else if (!lists(json_get(items, "required"), key) && !json_get(property, "default"))
+    else if (!required && !json_get(property, "default"))
         field_required(errors, field_path(errors, "%s.default", at),
                        "this property is in x-kubernetes-list-map-keys, so it must have a default "
                        "or be a required property");
     if (is_true(property, "nullable"))
         field_forbidden(errors, field_path(errors, "%s.nullable", at),
                         "this property is in x-kubernetes-list-map-keys, so it cannot be nullable");
+}
+
+/* Maps each text of the list to its last element. */
+static void map_texts(struct map *texts, const struct json *list)
+{
+    JSON_EACH (element, list)
+        if (json_text(element))
+            map_put(texts, json_text(element), element);
 }
 
 static void check_map_keys(struct field_errors *errors, const char *path, const struct json *schema)
@@ -155,17 +156,20 @@ static void check_map_keys(struct field_errors *errors, const char *path, const 
     if (is_true(items, "nullable"))
         field_forbidden(errors, field_path(errors, "%s.items.nullable", path),
                         "cannot be nullable when x-kubernetes-list-type is map");
+    _cleanup_(map_release) struct map last = {0}, required = {0};
+    _cleanup_json_names_ struct json_names names = {0};
+    map_texts(&last, keys);
+    map_texts(&required, json_get(items, "required"));
     JSON_EACH (key, keys) {
         const char *name = json_text(key);
-        bool twice = false;
-        for (const struct json *other = key->next; other; other = other->next)
-            twice |= json_equal(key, other);
-        if (twice)
+        const struct json *property =
+            name ? json_names_find(&names, json_get(items, "properties"), name) : NULL;
+        if (name && map_get(&last, name) != key)
             field_invalid(errors, at, keys, "must not contain duplicate entries");
-        else if (!name || !json_at(items, "properties", name, NULL))
+        else if (!property)
             field_invalid(errors, at, keys, "entries must all be names of item properties");
         else
-            check_map_key(errors, path, items, name);
+            check_map_key(errors, path, items, property, map_get(&required, name));
     }
 }
 

@@ -1,4 +1,5 @@
 /* The rules of a definition besides those of its schemas, and its defaults; see definition.h. */
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/definition.h"
@@ -241,14 +242,13 @@ static void check_version(struct field_errors *errors, const char *path, const s
 
 static void check_versions(struct field_errors *errors, const struct json *versions)
 {
+    _cleanup_(map_release) struct map known = {0};
     size_t position = 0, stored = 0;
     bool twice = false;
     JSON_EACH (version, versions) {
         check_version(errors, field_path(errors, "spec.versions[%zu]", position++), version);
         stored += json_get_bool(version, "storage", false);
-        for (const struct json *other = version->next; other; other = other->next)
-            twice |=
-                str_eq(json_get_string(version, "name", ""), json_get_string(other, "name", ""));
+        twice |= map_put(&known, json_get_string(version, "name", ""), version) != NULL;
     }
     /* The versions themselves would be pages long. */
     struct json *names = json_array(errors->arena);

@@ -71,6 +71,7 @@ static void validate_endpoints(struct field_errors *errors, const struct json *e
 static void validate_ports(struct field_errors *errors, const struct json *ports)
 {
     static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
+    _cleanup_(map_release) struct map names = {0};
     size_t position = 0;
     JSON_EACH (port, ports) {
         const char *field = field_path(errors, "ports[%zu]", position++);
@@ -79,9 +80,8 @@ static void validate_ports(struct field_errors *errors, const struct json *ports
         if (name[0] && meta_name_complaint(NAME_LABEL, name))
             field_invalid(errors, field_path(errors, "%s.name", field), json_get(port, "name"),
                           "%s", meta_name_complaint(NAME_LABEL, name));
-        for (const struct json *other = json_first(ports); other != port; other = other->next)
-            if (str_eq(json_get_string(other, "name", ""), name))
-                field_duplicate(errors, field_path(errors, "%s.name", field), name);
+        if (map_put(&names, name, port))
+            field_duplicate(errors, field_path(errors, "%s.name", field), name);
         if (!str_eq(protocol, "TCP") && !str_eq(protocol, "UDP") && !str_eq(protocol, "SCTP"))
             field_unsupported(errors, field_path(errors, "%s.protocol", field), protocol,
                               protocols);

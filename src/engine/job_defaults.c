@@ -52,8 +52,9 @@ static void generate_selector(struct arena *arena, struct json *job, struct json
 static void take_labels(struct arena *arena, struct json *job, const struct json *spec)
 {
     const struct json *labels = json_at(spec, "template", "metadata", "labels", NULL);
-    JSON_EACH (label, json_count(kube_meta_labels(job)) ? NULL : labels)
-        kube_meta_set_label(arena, job, label->name, json_text(label));
+    if (json_count(labels) > 0 && json_count(kube_meta_labels(job)) == 0)
+        json_set(arena, json_ensure_object(arena, job, "metadata"), "labels",
+                 json_clone(arena, labels));
 }
 
 void kind_job_create(struct arena *arena, struct json *job)

@@ -1,6 +1,10 @@
 /* What LimitRanges do; see limit_range.h. */
 #include "engine/limit_range.h"
 
+#include "base/buf.h"
+#include "base/json_list.h"
+#include "base/json_names.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
@@ -8,6 +12,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    NOTES_MAX = 256 * 1024, /* of an annotation, as all annotations together may have */
+    REFUSALS_MAX = 4096,    /* an answer shows less */
+    WORK_MAX = 200000,
+};
 
 static const char *const LISTS[] = {"containers", "initContainers"};
 
@@ -32,6 +42,18 @@ static int compare(const struct json *a, const struct json *b)
     return kube_quantity_compare(&one, &two);
 }
 
+bool limit_range_is_too_much(const struct json *ranges, const struct json *pod)
+{
+    size_t containers = 0, amounts = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++)
+        containers += json_count(json_at(pod, "spec", LISTS[i], NULL));
+    JSON_EACH (range, ranges)
+        JSON_EACH (item, json_at(range, "spec", "limits", NULL))
+            JSON_EACH (part, item)
+                amounts += json_count(part);
+    return containers > 1 && amounts > WORK_MAX / containers;
+}
+
 /* ---- Filling in ------------------------------------------------------------------------------ */
 
 static int compare_texts(const void *a, const void *b)
@@ -43,34 +65,40 @@ static int compare_texts(const void *a, const void *b)
 static const char *merge(struct arena *arena, struct json *resources, const char *part,
                          const struct json *defaults)
 {
-    const char **names = ARENA_ARRAY(arena, const char *, json_count(defaults) + 1);
-    const char *text = "";
+    if (json_count(defaults) == 0)
+        return "";
+    const char **names = ARENA_ARRAY(arena, const char *, json_count(defaults));
+    struct json *has = json_ensure_object(arena, resources, part);
+    _cleanup_json_names_ struct json_names known = {0};
+    _cleanup_buf_ struct buf text;
     size_t count = 0;
     JSON_EACH (value, defaults) {
-        struct json *has = json_ensure_object(arena, resources, part);
-        if (json_get(has, value->name))
+        if (json_names_find(&known, has, value->name))
             continue;
-        json_set(arena, has, value->name, json_clone(arena, value));
+        struct json *copy = json_clone(arena, value);
+        copy->name = value->name;
+        json_list_append(has, copy);
         names[count++] = value->name;
     }
     qsort(names, count, sizeof(*names), compare_texts);
+    buf_init(&text, NOTES_MAX);
     for (size_t i = 0; i < count; i++)
-        text = arena_printf(arena, "%s%s%s", text, i ? ", " : "", names[i]);
-    return text;
+        buf_printf(&text, "%s%s", i ? ", " : "", names[i]);
+    return arena_strdup(arena, text.data);
 }
 
-static void append_note(struct arena *arena, const char **notes, const char *names,
-                        const char *what, const struct json *container, bool init)
+static void append_note(struct buf *notes, const char *names, const char *what,
+                        const struct json *container, bool init)
 {
     if (names[0])
-        *notes =
-            arena_printf(arena, "%s%s%s %s for %scontainer %s", *notes, **notes ? "; " : "", names,
-                         what, init ? "init " : "", json_get_string(container, "name", ""));
+        buf_printf(notes, "%s%s %s for %scontainer %s", notes->size > 0 ? "; " : "", names, what,
+                   init ? "init " : "", json_get_string(container, "name", ""));
 }
 
 bool limit_range_fill(struct arena *arena, const struct json *range, struct json *pod)
 {
-    const char *notes = "";
+    _cleanup_buf_ struct buf notes;
+    buf_init(&notes, NOTES_MAX);
     JSON_EACH (item, json_at(range, "spec", "limits", NULL)) {
         if (!str_eq(json_get_string(item, "type", ""), "Container"))
             continue;
@@ -80,15 +108,15 @@ bool limit_range_fill(struct arena *arena, const struct json *range, struct json
                 const char *limits = merge(arena, resources, "limits", json_get(item, "default"));
                 const char *requests =
                     merge(arena, resources, "requests", json_get(item, "defaultRequest"));
-                append_note(arena, &notes, requests, "request", container, i == 1);
-                append_note(arena, &notes, limits, "limit", container, i == 1);
+                append_note(&notes, requests, "request", container, i == 1);
+                append_note(&notes, limits, "limit", container, i == 1);
             }
         }
     }
-    if (!notes[0])
+    if (notes.size == 0 && !notes.overflowed)
         return false;
     kube_meta_set_annotation(arena, pod, "kubernetes.io/limit-ranger",
-                             arena_printf(arena, "LimitRanger plugin set: %s", notes));
+                             arena_printf(arena, "LimitRanger plugin set: %s", notes.data));
     return true;
 }
 
@@ -97,22 +125,54 @@ bool limit_range_fill(struct arena *arena, const struct json *range, struct json
 struct refusals {
     struct arena *arena;
     const char *type; /* "Container" */
-    const char *text; /* all so far, ", " between them; NULL: none */
+    struct buf text;  /* the first of them, ", " between them */
     size_t count;
 };
 
+static void refusals_init(struct refusals *refusals, struct arena *arena)
+{
+    *refusals = (struct refusals){.arena = arena};
+    buf_init(&refusals->text, REFUSALS_MAX);
+}
+
+static void refusals_release(struct refusals *refusals)
+{
+    buf_release(&refusals->text);
+}
+
 static void refuse(struct refusals *refusals, const char *text)
 {
-    refusals->text =
-        refusals->text ? arena_printf(refusals->arena, "%s, %s", refusals->text, text) : text;
+    if (!refusals->text.overflowed)
+        buf_printf(&refusals->text, "%s%s", refusals->count > 0 ? ", " : "", text);
     refusals->count++;
 }
 
-static void check_min(struct refusals *refusals, const struct json *min,
-                      const struct json *requests, const struct json *limits)
+/* The amounts of a container, a pod or a claim, found by name. */
+struct amounts {
+    const struct json *requests, *limits;
+    struct json_names request_names, limit_names;
+};
+
+static void amounts_release(struct amounts *amounts)
 {
-    const struct json *request = json_get(requests, min->name),
-                      *limit = json_get(limits, min->name);
+    json_names_release(&amounts->request_names);
+    json_names_release(&amounts->limit_names);
+}
+
+static const struct json *request_of(struct amounts *amounts, const char *name)
+{
+    return json_names_find(&amounts->request_names, amounts->requests, name);
+}
+
+static const struct json *limit_of(struct amounts *amounts, const char *name)
+{
+    return json_names_find(&amounts->limit_names, amounts->limits, name);
+}
+
+static void check_min(struct refusals *refusals, const struct json *min, struct amounts *amounts)
+{
+    const struct json *request = request_of(amounts, min->name);
+    const struct json *limit = limit_of(amounts, min->name);
     const char *rule = arena_printf(refusals->arena, "minimum %s usage per %s is %s", min->name,
                                     refusals->type, text_of(refusals->arena, min));
     if (!request)
@@ -126,11 +186,11 @@ static void check_min(struct refusals *refusals, const struct json *min,
 }
 
 /* Claims have no limits that count: of them the request is looked at. */
-static void check_max(struct refusals *refusals, const struct json *max,
-                      const struct json *requests, const struct json *limits, bool by_request)
+static void check_max(struct refusals *refusals, const struct json *max, struct amounts *amounts,
+                      bool by_request)
 {
-    const struct json *request = json_get(requests, max->name),
-                      *limit = json_get(limits, max->name);
+    const struct json *request = request_of(amounts, max->name);
+    const struct json *limit = limit_of(amounts, max->name);
     const char *rule = arena_printf(refusals->arena, "maximum %s usage per %s is %s", max->name,
                                     refusals->type, text_of(refusals->arena, max));
     if (by_request ? !request : !limit)
@@ -144,11 +204,10 @@ static void check_max(struct refusals *refusals, const struct json *max,
                                       text_of(refusals->arena, request)));
 }
 
-static void check_ratio(struct refusals *refusals, const struct json *most,
-                        const struct json *requests, const struct json *limits)
+static void check_ratio(struct refusals *refusals, const struct json *most, struct amounts *amounts)
 {
-    struct kube_quantity request = quantity_of(json_get(requests, most->name));
-    struct kube_quantity limit = quantity_of(json_get(limits, most->name));
+    struct kube_quantity request = quantity_of(request_of(amounts, most->name));
+    struct kube_quantity limit = quantity_of(limit_of(amounts, most->name));
     struct kube_quantity ratio = quantity_of(most);
     const char *rule = arena_printf(refusals->arena, "%s max limit to request ratio per %s is %s",
                                     most->name, refusals->type, text_of(refusals->arena, most));
@@ -165,32 +224,43 @@ static void check_ratio(struct refusals *refusals, const struct json *most,
 
 static void check(struct refusals *refusals, const struct json *item, const struct json *resources)
 {
-    const struct json *requests = json_get(resources, "requests");
-    const struct json *limits = json_get(resources, "limits");
+    _cleanup_(amounts_release) struct amounts amounts = {
+        .requests = json_get(resources, "requests"),
+        .limits = json_get(resources, "limits"),
+    };
     JSON_EACH (min, json_get(item, "min"))
-        check_min(refusals, min, requests, limits);
+        check_min(refusals, min, &amounts);
     JSON_EACH (max, json_get(item, "max"))
-        check_max(refusals, max, requests, limits, false);
+        check_max(refusals, max, &amounts, false);
     JSON_EACH (ratio, json_get(item, "maxLimitRequestRatio"))
-        check_ratio(refusals, ratio, requests, limits);
+        check_ratio(refusals, ratio, &amounts);
 }
 
-/* Into `total`: the sum, or where it is more, the amount itself. */
-static void gather(struct arena *arena, struct json *total, const struct json *amounts, bool add)
+/* Into `total`: the sum, or where it is more, the amount itself. `known` finds the amounts of the
+ * total by name. */
+static void gather(struct arena *arena, struct json *total, struct map *known,
+                   const struct json *amounts, bool add)
 {
     JSON_EACH (amount, amounts) {
-        struct kube_quantity sum = quantity_of(json_get(total, amount->name));
-        struct kube_quantity more = quantity_of(amount);
+        struct json *before = map_get(known, amount->name);
+        struct kube_quantity sum = quantity_of(before), more = quantity_of(amount);
         char text[KUBE_QUANTITY_TEXT_MAX];
-        bool first = !json_get(total, amount->name);
-        if (!add && !first && kube_quantity_compare(&more, &sum) <= 0)
+        if (!add && before && kube_quantity_compare(&more, &sum) <= 0)
             continue;
-        if (add && !first)
+        if (add && before)
             kube_quantity_add(&sum, &more);
         else
             sum = more;
         kube_quantity_format(&sum, text);
-        json_set_string(arena, total, amount->name, text);
+        struct json *value = json_string(arena, text);
+        if (before) {
+            before->text = value->text;
+            before->size = value->size;
+            continue;
+        }
+        value->name = amount->name;
+        json_list_append(total, value);
+        map_put(known, amount->name, value);
     }
 }
 
@@ -201,9 +271,10 @@ static struct json *resources_of_pod(struct arena *arena, const struct json *pod
     struct json *total = json_object(arena);
     for (size_t part = 0; part < ARRAY_SIZE(parts); part++) {
         struct json *amounts = json_ensure_object(arena, total, parts[part]);
+        _cleanup_(map_release) struct map known = {0};
         for (size_t list = 0; list < ARRAY_SIZE(LISTS); list++)
             JSON_EACH (container, json_at(pod, "spec", LISTS[list], NULL))
-                gather(arena, amounts, json_at(container, "resources", parts[part], NULL),
+                gather(arena, amounts, &known, json_at(container, "resources", parts[part], NULL),
                        list == 0);
     }
     return total;
@@ -211,14 +282,16 @@ static struct json *resources_of_pod(struct arena *arena, const struct json *pod
 
 static const char *told(const struct refusals *refusals)
 {
-    return refusals->count > 1 ? arena_printf(refusals->arena, "[%s]", refusals->text)
-                               : refusals->text;
+    if (refusals->count == 0)
+        return NULL;
+    return arena_printf(refusals->arena, refusals->count > 1 ? "[%s]" : "%s", refusals->text.data);
 }
 
 const char *limit_range_refuse_pod(struct arena *arena, const struct json *range,
                                    const struct json *pod)
 {
-    struct refusals refusals = {.arena = arena};
+    _cleanup_(refusals_release) struct refusals refusals;
+    refusals_init(&refusals, arena);
     JSON_EACH (item, json_at(range, "spec", "limits", NULL)) {
         refusals.type = json_get_string(item, "type", "");
         if (str_eq(refusals.type, "Pod"))
@@ -233,15 +306,19 @@ const char *limit_range_refuse_pod(struct arena *arena, const struct json *range
 const char *limit_range_refuse_claim(struct arena *arena, const struct json *range,
                                      const struct json *claim)
 {
-    struct refusals refusals = {.arena = arena, .type = "PersistentVolumeClaim"};
-    const struct json *requests = json_at(claim, "spec", "resources", "requests", NULL);
+    _cleanup_(refusals_release) struct refusals refusals;
+    _cleanup_(amounts_release) struct amounts amounts = {
+        .requests = json_at(claim, "spec", "resources", "requests", NULL),
+    };
+    refusals_init(&refusals, arena);
+    refusals.type = "PersistentVolumeClaim";
     JSON_EACH (item, json_at(range, "spec", "limits", NULL)) {
         if (!str_eq(json_get_string(item, "type", ""), refusals.type))
             continue;
         JSON_EACH (min, json_get(item, "min"))
-            check_min(&refusals, min, requests, NULL);
+            check_min(&refusals, min, &amounts);
         JSON_EACH (max, json_get(item, "max"))
-            check_max(&refusals, max, requests, NULL, true);
+            check_max(&refusals, max, &amounts, true);
     }
     return told(&refusals);
 }

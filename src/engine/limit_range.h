@@ -5,6 +5,10 @@
 
 #include "base/json.h"
 
+/* True if the pod has so many containers, and the LimitRanges (an array) have so many amounts, that
+ * looking at each amount of each container would keep other clients waiting. */
+bool limit_range_is_too_much(const struct json *ranges, const struct json *pod);
+
 /* Give the pod's containers requests and limits by default, and write down on the pod which. True
  * if it was changed. */
 bool limit_range_fill(struct arena *arena, const struct json *range, struct json *pod);

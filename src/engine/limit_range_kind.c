@@ -1,6 +1,8 @@
 /* LimitRanges as objects: what they leave out and what is refused. */
 #include "engine/kinds.h"
 
+#include "base/json_list.h"
+#include "base/json_names.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/meta.h"
@@ -12,10 +14,16 @@
 
 static void take_missing(struct arena *arena, struct json *item, const char *to, const char *from)
 {
+    if (json_count(json_get(item, from)) == 0)
+        return;
+    struct json *target = json_ensure_object(arena, item, to);
+    _cleanup_json_names_ struct json_names names = {0};
     JSON_EACH (value, json_get(item, from)) {
-        struct json *target = json_ensure_object(arena, item, to);
-        if (!json_get(target, value->name))
-            json_set(arena, target, value->name, json_clone(arena, value));
+        if (json_names_find(&names, target, value->name))
+            continue;
+        struct json *copy = json_clone(arena, value);
+        copy->name = value->name;
+        json_list_append(target, copy);
     }
 }
 
@@ -39,13 +47,14 @@ static struct kube_quantity quantity_of(const struct json *value)
 }
 
 /* Complain where the first of two amounts of a resource is more than the second. Upstream shows one
- * of the three that are named. */
+ * of the two, at the field of one of the two. */
 static void validate_order(struct field_errors *errors, const struct json *item, const char *path,
                            const char *less, const char *less_name, const char *more,
                            const char *more_name, const char *field, const char *shown)
 {
+    _cleanup_json_names_ struct json_names names = {0};
     JSON_EACH (small, json_get(item, less)) {
-        const struct json *large = json_at(item, more, small->name, NULL);
+        const struct json *large = json_names_find(&names, json_get(item, more), small->name);
         struct kube_quantity one = quantity_of(small), two = quantity_of(large);
         char one_text[KUBE_QUANTITY_TEXT_MAX], two_text[KUBE_QUANTITY_TEXT_MAX];
         if (!large || kube_quantity_compare(&one, &two) <= 0)
@@ -53,7 +62,7 @@ static void validate_order(struct field_errors *errors, const struct json *item,
         kube_quantity_format(&one, one_text);
         kube_quantity_format(&two, two_text);
         field_invalid(errors, field_path(errors, "%s.%s[%s]", path, field, small->name),
-                      json_at(item, shown, small->name, NULL),
+                      str_eq(shown, less) ? small : large,
                       "%s value %s is greater than %s value %s", less_name, one_text, more_name,
                       two_text);
     }
@@ -69,11 +78,13 @@ static void validate_names(struct field_errors *errors, const struct json *item,
 
 static void validate_ratios(struct field_errors *errors, const struct json *item, const char *path)
 {
+    const struct json *mins = json_get(item, "min"), *maxes = json_get(item, "max");
+    _cleanup_json_names_ struct json_names min_names = {0}, max_names = {0};
     JSON_EACH (value, json_get(item, "maxLimitRequestRatio")) {
         const char *field = field_path(errors, "%s.maxLimitRequestRatio[%s]", path, value->name);
         struct kube_quantity ratio = quantity_of(value);
-        struct kube_quantity min = quantity_of(json_at(item, "min", value->name, NULL));
-        struct kube_quantity max = quantity_of(json_at(item, "max", value->name, NULL));
+        struct kube_quantity min = quantity_of(json_names_find(&min_names, mins, value->name));
+        struct kube_quantity max = quantity_of(json_names_find(&max_names, maxes, value->name));
         char text[KUBE_QUANTITY_TEXT_MAX];
         kube_quantity_format(&ratio, text);
         double most = min.nano ? (double)max.nano / (double)min.nano : 0;
@@ -139,14 +150,13 @@ static void validate_item(struct field_errors *errors, const struct json *item, 
 void kind_limit_range_validate(struct field_errors *errors, const struct json *range,
                                const struct json *old)
 {
-    const struct json *limits = json_at(range, "spec", "limits", NULL);
+    _cleanup_(map_release) struct map types = {0};
     size_t position = 0;
-    JSON_EACH (item, limits) {
+    JSON_EACH (item, json_at(range, "spec", "limits", NULL)) {
         const char *path = field_path(errors, "spec.limits[%zu]", position++);
         const char *type = json_get_string(item, "type", "");
         validate_item(errors, item, path);
-        for (const struct json *other = json_first(limits); other != item; other = other->next)
-            if (str_eq(json_get_string(other, "type", ""), type))
-                field_duplicate(errors, field_path(errors, "%s.type", path), type);
+        if (map_put(&types, type, item))
+            field_duplicate(errors, field_path(errors, "%s.type", path), type);
     }
 }

@@ -9,22 +9,33 @@
  * of which the rest is not told apart. */
 enum { INNER_PORTS_MAX = 1000 };
 
-static int64_t amount(const struct json *amounts, const char *name, bool milli)
+enum { SCANNED_EXTRAS_MAX = 16 }; /* more have an index */
+
+static int64_t read_amount(const struct json *value, bool milli)
 {
     struct kube_quantity quantity;
-    const struct json *value = json_get(amounts, name);
     if (!value || kube_quantity_from_json(value, &quantity, NULL) < 0)
         return 0;
     return milli ? kube_quantity_milli(&quantity) : kube_quantity_value(&quantity);
 }
 
+static int64_t amount(const struct json *amounts, const char *name, bool milli)
+{
+    return read_amount(json_get(amounts, name), milli);
+}
+
 /* What a container asks for. More than any machine has is counted as so much: then 65,536 of them
  * can be added up, and taken off again. */
-static int64_t request(const struct json *container, const char *name, bool milli)
+static int64_t read_request(const struct json *value, bool milli)
 {
     static const int64_t most = INT64_MAX >> 16;
-    int64_t asked = amount(json_at(container, "resources", "requests", NULL), name, milli);
+    int64_t asked = read_amount(value, milli);
     return asked < most ? asked : most;
+}
+
+static int64_t request(const struct json *container, const char *name, bool milli)
+{
+    return read_request(json_at(container, "resources", "requests", name, NULL), milli);
 }
 
 static uint32_t port_of(const struct json *port, const char *field)
@@ -49,9 +60,11 @@ static bool is_extra(const char *name)
 
 static struct node_extra *find_extra(const struct node_usage *usage, const char *name)
 {
+    if (usage->extras.count > SCANNED_EXTRAS_MAX)
+        return map_get(&usage->extras_by_name, name);
     for (size_t i = 0; i < usage->extras.count; i++)
-        if (str_eq(usage->extras.items[i].name, name))
-            return &usage->extras.items[i];
+        if (str_eq(usage->extras.items[i]->name, name))
+            return usage->extras.items[i];
     return NULL;
 }
 
@@ -60,9 +73,13 @@ static struct node_extra *ensure_extra(struct node_usage *usage, const char *nam
     struct node_extra *found = find_extra(usage, name);
     if (found)
         return found;
-    struct node_extra extra = {.name = mem_strdup(name)};
+    struct node_extra *extra = mem_zalloc(sizeof(*extra));
+    extra->name = mem_strdup(name);
     vec_push(&usage->extras, extra);
-    return &usage->extras.items[usage->extras.count - 1];
+    size_t count = usage->extras.count;
+    for (size_t i = usage->extras_by_name.count; count > SCANNED_EXTRAS_MAX && i < count; i++)
+        map_put(&usage->extras_by_name, usage->extras.items[i]->name, usage->extras.items[i]);
+    return extra;
 }
 
 int64_t node_usage_extra(const struct node_usage *usage, const char *name)
@@ -86,7 +103,7 @@ static void add_container(struct node_usage *usage, const struct json *container
     usage->memory_bytes += request(container, "memory", false);
     JSON_EACH (asked, json_at(container, "resources", "requests", NULL)) {
         if (is_extra(asked->name))
-            ensure_extra(usage, asked->name)->amount += request(container, asked->name, false);
+            ensure_extra(usage, asked->name)->amount += read_request(asked, false);
     }
     JSON_EACH (port, json_get(container, "ports")) {
         if (json_get_int(port, "hostPort", 0) > 0)
@@ -104,7 +121,7 @@ static void cover_container(struct node_usage *usage, const struct json *contain
         if (!is_extra(asked->name))
             continue;
         struct node_extra *extra = ensure_extra(usage, asked->name);
-        extra->amount = larger(extra->amount, request(container, asked->name, false));
+        extra->amount = larger(extra->amount, read_request(asked, false));
     }
 }
 
@@ -120,9 +137,12 @@ void node_usage_of_pod(const struct json *pod, struct node_usage *ret)
 
 void node_usage_release(struct node_usage *usage)
 {
-    for (size_t i = 0; i < usage->extras.count; i++)
-        free(usage->extras.items[i].name);
+    for (size_t i = 0; i < usage->extras.count; i++) {
+        free(usage->extras.items[i]->name);
+        free(usage->extras.items[i]);
+    }
     vec_release(&usage->extras);
+    map_release(&usage->extras_by_name);
     vec_release(&usage->ports);
     vec_release(&usage->inner_ports);
 }
@@ -139,7 +159,7 @@ void node_usage_add(struct node_usage *total, const struct node_usage *pod)
     for (size_t i = 0; i < pod->inner_ports.count; i++)
         vec_push(&total->inner_ports, pod->inner_ports.items[i]);
     for (size_t i = 0; i < pod->extras.count; i++)
-        ensure_extra(total, pod->extras.items[i].name)->amount += pod->extras.items[i].amount;
+        ensure_extra(total, pod->extras.items[i]->name)->amount += pod->extras.items[i]->amount;
 }
 
 /* One of that number; each list is a type of its own. */
@@ -163,7 +183,7 @@ void node_usage_subtract(struct node_usage *total, const struct node_usage *pod)
     for (size_t i = 0; i < pod->inner_ports.count; i++)
         SUBTRACT_PORT(&total->inner_ports, pod->inner_ports.items[i]);
     for (size_t i = 0; i < pod->extras.count; i++)
-        ensure_extra(total, pod->extras.items[i].name)->amount -= pod->extras.items[i].amount;
+        ensure_extra(total, pod->extras.items[i]->name)->amount -= pod->extras.items[i]->amount;
 }
 
 static bool port_is_taken(const struct node_usage *used, uint32_t port)
@@ -219,7 +239,7 @@ bool node_usage_fits(struct arena *arena, const struct json *node, const struct 
         used->memory_bytes + pod->memory_bytes > amount(has, "memory", false))
         lack(ret, "Insufficient memory", pod->memory_bytes > amount(has, "memory", false));
     for (size_t i = 0; i < pod->extras.count; i++) {
-        const struct node_extra *asked = &pod->extras.items[i];
+        const struct node_extra *asked = pod->extras.items[i];
         if (asked->amount > 0 && !node_usage_has_extra(node, used, asked->name, asked->amount))
             lack(ret, arena_printf(arena, "Insufficient %s", asked->name),
                  asked->amount > amount(has, asked->name, false));

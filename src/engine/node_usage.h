@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -21,7 +22,8 @@ struct node_usage {
     int64_t memory_bytes;
     VEC(uint32_t) ports;       /* of the machine: the number, and the protocol above it */
     VEC(uint32_t) inner_ports; /* of the containers, in the same way */
-    VEC(struct node_extra) extras;
+    VEC(struct node_extra *) extras;
+    struct map extras_by_name; /* empty while they are few */
 };
 
 /* Of one pod: its containers together, or its largest init container, since those run before. The

@@ -6,6 +6,8 @@
 #include "engine/meta.h"
 #include "engine/rule.h"
 
+#include <string.h>
+
 #define REQUIRED  "requiredDuringSchedulingIgnoredDuringExecution"
 #define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
 
@@ -186,23 +188,25 @@ void kind_pod_validate_affinity(struct pod_scope *scope)
 
 /* ---- Spreading ------------------------------------------------------------------------------- */
 
-static bool is_repeated(const struct json *constraint)
+/* The fields that no two constraints share, as one text. */
+static const char *constraint_key(struct field_errors *errors, const struct json *constraint)
 {
-    for (const struct json *other = constraint->next; other; other = other->next)
-        if (rule_same(json_get(other, "topologyKey"), json_get(constraint, "topologyKey")) &&
-            rule_same(json_get(other, "whenUnsatisfiable"),
-                      json_get(constraint, "whenUnsatisfiable")))
-            return true;
-    return false;
+    const char *key = json_get_string(constraint, "topologyKey", "");
+    return field_path(errors, "%zu:%s%s", strlen(key), key,
+                      json_get_string(constraint, "whenUnsatisfiable", ""));
 }
 
 void kind_pod_validate_spreading(struct pod_scope *scope)
 {
     static const char *const actions[] = {"DoNotSchedule", "ScheduleAnyway", NULL};
     static const char *const policies[] = {"Honor", "Ignore", NULL};
+    const struct json *constraints = json_get(scope->spec, "topologySpreadConstraints");
     struct field_errors *errors = scope->errors;
+    _cleanup_(map_release) struct map last = {0}; /* constraint_key() → the last with this key */
     size_t position = 0;
-    JSON_EACH (constraint, json_get(scope->spec, "topologySpreadConstraints")) {
+    JSON_EACH (constraint, constraints)
+        map_put(&last, constraint_key(errors, constraint), constraint);
+    JSON_EACH (constraint, constraints) {
         const char *field = field_path(errors, "spec.topologySpreadConstraints[%zu]", position++);
         const char *key = json_get_string(constraint, "topologyKey", "");
         const char *action = json_get_string(constraint, "whenUnsatisfiable", "");
@@ -212,7 +216,7 @@ void kind_pod_validate_spreading(struct pod_scope *scope)
         if (!str_eq(action, actions[0]) && !str_eq(action, actions[1]))
             field_unsupported(errors, field_path(errors, "%s.whenUnsatisfiable", field), action,
                               actions);
-        if (is_repeated(constraint))
+        if (map_get(&last, constraint_key(errors, constraint)) != constraint)
             field_duplicate(errors,
                             field_path(errors, "%s.{topologyKey, whenUnsatisfiable}", field),
                             field_path(errors, "{%s, %s}", key, action));

@@ -35,6 +35,11 @@ int rest_admit_pod_limits(struct rest *rest, struct json *pod, struct err *err)
 {
     const struct json *ranges = load_ranges(rest);
     bool changed = false;
+    if (limit_range_is_too_much(ranges, pod))
+        return forbid(rest, pod,
+                      "it has too many containers for the number of limits in the LimitRanges of "
+                      "its namespace: use fewer of either",
+                      err);
     JSON_EACH (range, ranges)
         changed |= limit_range_fill(rest->arena, range, pod);
     /* A limit by default may be less than what the pod asks for. */

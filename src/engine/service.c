@@ -60,20 +60,13 @@ static void drop(struct json *spec, const struct json *before, const char *name)
         json_remove(spec, name);
 }
 
-static bool has_node_port(const struct json *spec, int64_t number)
-{
-    JSON_EACH (port, json_get(spec, "ports")) {
-        if (json_get_int(port, "nodePort", 0) == number)
-            return true;
-    }
-    return false;
-}
-
 static void drop_node_ports(struct json *spec, const struct json *before)
 {
+    struct service_node_ports had = {0};
+    service_node_ports_add(&had, before);
     JSON_EACH (port, json_get(spec, "ports")) {
         int64_t number = json_get_int(port, "nodePort", 0);
-        if (number && !has_node_port(before, number))
+        if (number && !service_node_ports_has(&had, number))
             return;
     }
     JSON_EACH (port, json_get(spec, "ports"))

@@ -6,6 +6,7 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "engine/rest.h"
+#include "engine/rule.h"
 #include "engine/service_spec.h"
 #include "kube/object.h"
 
@@ -20,8 +21,6 @@ enum {
     RANGE_BASE = 10 << 24 | 96 << 16,
     RANGE_FIRST = 2, /* 10.96.0.1 is the API's */
     RANGE_LAST = 0xfffe,
-    NODE_PORT_FIRST = 30000,
-    NODE_PORT_LAST = 32767,
     VALUE_TEXT_MAX = 32,
 };
 
@@ -36,46 +35,41 @@ static bool has_address(const struct json *service, const char *text)
     return str_eq(json_get_string(json_get(service, "spec"), "clusterIP", ""), text);
 }
 
-/* One of the ports has this node port. */
-static bool has_port(const struct json *ports, int64_t number)
-{
-    JSON_EACH (port, ports) {
-        if (json_get_int(port, "nodePort", 0) == number)
-            return true;
-    }
-    return false;
-}
-
-static bool has_node_port(const struct json *service, const char *text)
-{
-    const struct json *spec = json_get(service, "spec");
-    int64_t number;
-    return str_to_int64(text, 1, NODE_PORT_LAST, &number, NULL) == 0 &&
-           (has_port(json_get(spec, "ports"), number) ||
-            json_get_int(spec, "healthCheckNodePort", 0) == number);
-}
-
 static char *key_of(struct arena *arena, const struct json *service)
 {
     return rest_key(arena, registry_built_in("", "v1", "services"), kube_meta_namespace(service),
                     kube_meta_name(service));
 }
 
-/* True if another service than that of `key` has the value, as the store knows it. */
-static bool is_taken(struct service_addresses *addresses, const char *value, const char *key)
+/* Reads the service of the key, as the store knows it. Returns NULL if there is none. */
+static struct json *read_service(struct service_addresses *addresses, struct arena *arena,
+                                 const char *key)
+{
+    struct store_object *stored = store_get_pending(addresses->store, key);
+    struct json *service;
+    if (!stored)
+        return NULL;
+    int result = stored_read(arena, stored, &service, NULL);
+    store_object_unref(stored);
+    return result == 0 ? service : NULL;
+}
+
+/* The key of the service that may have the value, unless it is `key` itself; else NULL. */
+static const char *other_owner(struct service_addresses *addresses, const char *value,
+                               const char *key)
 {
     const char *owner = map_get(&addresses->owners, value);
-    if (!owner || str_eq(owner, key))
-        return false;
-    struct store_object *stored = store_get_pending(addresses->store, owner);
-    if (!stored)
+    return str_eq(owner, key) ? NULL : owner;
+}
+
+/* True if another service than that of `key` has the address. */
+static bool is_taken(struct service_addresses *addresses, const char *address, const char *key)
+{
+    const char *owner = other_owner(addresses, address, key);
+    if (!owner)
         return false;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *service;
-    bool taken = stored_read(arena, stored, &service, NULL) == 0 &&
-                 (has_address(service, value) || has_node_port(service, value));
-    store_object_unref(stored);
-    return taken;
+    return has_address(read_service(addresses, arena, owner), address);
 }
 
 static void note(struct service_addresses *addresses, const char *value, const char *key)
@@ -159,65 +153,119 @@ static void assign_address(struct service_addresses *addresses, struct field_err
 
 /* ---- node ports ------------------------------------------------------------------------------ */
 
-static int64_t find_node_port(struct service_addresses *addresses, const char *key)
+/* What is known while one service gets its node ports. Each port is looked up in it: a service may
+ * have tens of thousands of them. */
+struct port_search {
+    struct service_addresses *addresses;
+    const char *key;                 /* of the service */
+    struct service_node_ports given; /* its node ports so far */
+    struct service_node_ports had;   /* its node ports before the change */
+    struct service_node_ports taken; /* those of the services in `read` */
+    struct map read;                 /* keys of other services that were read from the store */
+    struct map by_number;            /* "80" → the first port of this number with a node port */
+    struct map by_name;              /* the name of a port → the port before the change */
+    bool full;                       /* no node port is free */
+};
+
+static void port_search_init(struct port_search *search, struct service_addresses *addresses,
+                             const char *key, const struct json *spec, const struct json *before)
 {
-    enum { COUNT = NODE_PORT_LAST - NODE_PORT_FIRST + 1 };
+    *search = (struct port_search){.addresses = addresses, .key = key};
+    service_node_ports_add(&search->given, spec);
+    service_node_ports_put(&search->given, json_get_int(spec, "healthCheckNodePort", 0));
+    service_node_ports_put(&search->given, json_get_int(before, "healthCheckNodePort", 0));
+    service_node_ports_add(&search->had, before);
+    JSON_EACH (port, json_get(before, "ports"))
+        map_put(&search->by_name, json_get_string(port, "name", ""), port);
+}
+
+static void port_search_release(struct port_search *search)
+{
+    map_release(&search->read);
+    map_release(&search->by_number);
+    map_release(&search->by_name);
+}
+
+static bool is_port_taken(struct port_search *search, int64_t number)
+{
     char text[VALUE_TEXT_MAX];
+    snprintf(text, sizeof(text), "%" PRId64, number);
+    const char *owner = other_owner(search->addresses, text, search->key);
+    if (owner && !rule_seen(&search->read, owner)) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        const struct json *spec = json_get(read_service(search->addresses, arena, owner), "spec");
+        service_node_ports_add(&search->taken, spec);
+        service_node_ports_put(&search->taken, json_get_int(spec, "healthCheckNodePort", 0));
+    }
+    return owner && service_node_ports_has(&search->taken, number);
+}
+
+static void note_port(struct service_addresses *addresses, int64_t number, const char *key)
+{
+    char text[VALUE_TEXT_MAX];
+    snprintf(text, sizeof(text), "%" PRId64, number);
+    note(addresses, text, key);
+}
+
+static int64_t find_node_port(struct port_search *search)
+{
+    enum { COUNT = SERVICE_NODE_PORT_LAST - SERVICE_NODE_PORT_FIRST + 1 };
     uint32_t start;
     /* At random: another cluster of this machine has the same range and the same ports to take. */
     rand_secure(&start, sizeof(start));
-    for (uint32_t i = 0; i < COUNT; i++) {
-        int port = (int)(NODE_PORT_FIRST + (start + i) % COUNT);
-        snprintf(text, sizeof(text), "%d", port);
+    for (uint32_t i = 0; i < COUNT && !search->full; i++) {
+        int64_t number = SERVICE_NODE_PORT_FIRST + (start + i) % COUNT;
         /* Also not one that this very service has at another of its ports. */
-        if (!is_taken(addresses, text, key) && !str_eq(map_get(&addresses->owners, text), key)) {
-            note(addresses, text, key);
-            return port;
+        if (!service_node_ports_has(&search->given, number) &&
+            !service_node_ports_has(&search->had, number) && !is_port_taken(search, number)) {
+            service_node_ports_put(&search->given, number);
+            return number;
         }
     }
+    search->full = true;
     return 0;
 }
 
 /* The node port that the port of this name had before, unless another has it now. */
-static int64_t previous_node_port(const struct json *ports, const struct json *old_ports,
-                                  const struct json *port)
+static int64_t previous_node_port(struct port_search *search, const struct json *port)
 {
-    int64_t had = 0;
-    JSON_EACH (other, old_ports) {
-        if (str_eq(json_get_string(other, "name", ""), json_get_string(port, "name", "")))
-            had = json_get_int(other, "nodePort", 0);
-    }
-    return has_port(ports, had) ? 0 : had;
+    const struct json *before = map_get(&search->by_name, json_get_string(port, "name", ""));
+    int64_t had = json_get_int(before, "nodePort", 0);
+    if (service_node_ports_has(&search->given, had))
+        return 0;
+    service_node_ports_put(&search->given, had);
+    return had;
+}
+
+/* Makes the node port of a port known to shared_node_port(), unless the number has one. */
+static void share_node_port(struct port_search *search, struct json *port)
+{
+    char text[VALUE_TEXT_MAX];
+    snprintf(text, sizeof(text), "%" PRId64, json_get_int(port, "port", 0));
+    if (json_get_int(port, "nodePort", 0) && !map_get(&search->by_number, text))
+        map_put(&search->by_number, text, port);
 }
 
 /* Of a service in the making: ports of one number, for several protocols, share a node port. */
-static int64_t shared_node_port(const struct json *ports, const struct json *port)
+static int64_t shared_node_port(struct port_search *search, const struct json *port)
 {
-    JSON_EACH (other, ports) {
-        int64_t number = json_get_int(other, "nodePort", 0);
-        if (number && json_get_int(other, "port", 0) == json_get_int(port, "port", 0))
-            return number;
-    }
-    return 0;
+    char text[VALUE_TEXT_MAX];
+    snprintf(text, sizeof(text), "%" PRId64, json_get_int(port, "port", 0));
+    return json_get_int(map_get(&search->by_number, text), "nodePort", 0);
 }
 
 /* A port that the service did not have before. */
-static void check_node_port(struct service_addresses *addresses, struct field_errors *errors,
-                            const struct json *value, const char *field, const char *key)
+static void check_node_port(struct port_search *search, struct field_errors *errors,
+                            const struct json *value, const char *field)
 {
-    char text[VALUE_TEXT_MAX];
-    if (value->type != JSON_INT || value->integer < NODE_PORT_FIRST ||
-        value->integer > NODE_PORT_LAST) {
+    if (value->type != JSON_INT || !service_is_node_port(value->integer))
         field_invalid(errors, field, value,
                       "provided port is not in the valid range. The range of valid ports is %d-%d",
-                      NODE_PORT_FIRST, NODE_PORT_LAST);
-        return;
-    }
-    snprintf(text, sizeof(text), "%" PRId64, value->integer);
-    if (is_taken(addresses, text, key))
+                      SERVICE_NODE_PORT_FIRST, SERVICE_NODE_PORT_LAST);
+    else if (is_port_taken(search, value->integer))
         field_invalid(errors, field, value, "provided port is already allocated");
     else
-        note(addresses, text, key);
+        note_port(search->addresses, value->integer, search->key);
 }
 
 /* Where none is given out it may still be asked for. */
@@ -227,38 +275,40 @@ static bool gives_node_ports(const struct json *spec)
            json_get_bool(spec, "allocateLoadBalancerNodePorts", true);
 }
 
-static void assign_node_ports(struct service_addresses *addresses, struct field_errors *errors,
-                              struct json *spec, const struct json *before, const char *key)
+static void assign_node_ports(struct port_search *search, struct field_errors *errors,
+                              struct json *spec, const struct json *before)
 {
-    const struct json *ports = json_get(spec, "ports"), *old_ports = json_get(before, "ports");
+    const struct json *ports = json_get(spec, "ports");
     bool had_any = before && service_has_node_ports(before);
     size_t position = 0;
+    JSON_EACH (port, ports)
+        share_node_port(search, port);
     JSON_EACH (port, ports) {
         const char *field = field_path(errors, "spec.ports[%zu].nodePort", position++);
         if (json_get_int(port, "nodePort", 0) == 0) {
-            int64_t number = had_any   ? previous_node_port(ports, old_ports, port)
-                             : !before ? shared_node_port(ports, port)
+            int64_t number = had_any   ? previous_node_port(search, port)
+                             : !before ? shared_node_port(search, port)
                                        : 0;
             if (!number && !gives_node_ports(spec))
                 continue;
-            json_set_int(errors->arena, port, "nodePort",
-                         number ? number : find_node_port(addresses, key));
+            json_set_int(errors->arena, port, "nodePort", number ? number : find_node_port(search));
+            share_node_port(search, port);
         }
-        if (!had_any || !has_port(old_ports, json_get_int(port, "nodePort", 0)))
-            check_node_port(addresses, errors, json_get(port, "nodePort"), field, key);
+        if (!had_any || !service_node_ports_has(&search->had, json_get_int(port, "nodePort", 0)))
+            check_node_port(search, errors, json_get(port, "nodePort"), field);
     }
 }
 
-static void assign_health_port(struct service_addresses *addresses, struct field_errors *errors,
-                               struct json *spec, const struct json *before, const char *key)
+static void assign_health_port(struct port_search *search, struct field_errors *errors,
+                               struct json *spec, const struct json *before)
 {
     static const char name[] = "healthCheckNodePort";
     bool had = before && service_has_health_port(before);
     if (json_get_int(spec, name, 0) == 0)
         json_set_int(errors->arena, spec, name,
-                     had ? json_get_int(before, name, 0) : find_node_port(addresses, key));
+                     had ? json_get_int(before, name, 0) : find_node_port(search));
     if (!had)
-        check_node_port(addresses, errors, json_get(spec, name), "spec.healthCheckNodePort", key);
+        check_node_port(search, errors, json_get(spec, name), "spec.healthCheckNodePort");
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -272,17 +322,13 @@ void service_addresses_assign(struct service_addresses *addresses, struct field_
     bool is_new = !before || service_is(before, "ExternalName");
     if (is_new && !service_is(spec, "ExternalName") && !service_is_headless(spec))
         assign_address(addresses, errors, service, key);
-    if (service_has_node_ports(spec))
-        assign_node_ports(addresses, errors, spec, before, key);
+    if (!service_has_node_ports(spec))
+        return; /* then it has no port for questions about health either */
+    _cleanup_(port_search_release) struct port_search search;
+    port_search_init(&search, addresses, key, spec, before);
+    assign_node_ports(&search, errors, spec, before);
     if (service_has_health_port(spec))
-        assign_health_port(addresses, errors, spec, before, key);
-}
-
-static void note_port(struct service_addresses *addresses, int64_t number, const char *key)
-{
-    char text[VALUE_TEXT_MAX];
-    snprintf(text, sizeof(text), "%" PRId64, number);
-    note(addresses, text, key);
+        assign_health_port(&search, errors, spec, before);
 }
 
 static void learn(struct service_addresses *addresses, struct store_object *stored)

@@ -37,4 +37,33 @@ static inline bool service_has_health_port(const struct json *spec)
            str_eq(json_get_string(spec, "externalTrafficPolicy", ""), "Local");
 }
 
+/* A set of node ports. Numbers that are no node ports are never in it. */
+enum { SERVICE_NODE_PORT_FIRST = 30000, SERVICE_NODE_PORT_LAST = 32767 };
+struct service_node_ports {
+    bool has[SERVICE_NODE_PORT_LAST - SERVICE_NODE_PORT_FIRST + 1];
+};
+
+static inline bool service_is_node_port(int64_t number)
+{
+    return number >= SERVICE_NODE_PORT_FIRST && number <= SERVICE_NODE_PORT_LAST;
+}
+
+static inline bool service_node_ports_has(const struct service_node_ports *set, int64_t number)
+{
+    return service_is_node_port(number) && set->has[number - SERVICE_NODE_PORT_FIRST];
+}
+
+static inline void service_node_ports_put(struct service_node_ports *set, int64_t number)
+{
+    if (service_is_node_port(number))
+        set->has[number - SERVICE_NODE_PORT_FIRST] = true;
+}
+
+/* Puts the node ports of all ports of the service. */
+static inline void service_node_ports_add(struct service_node_ports *set, const struct json *spec)
+{
+    JSON_EACH (port, json_get(spec, "ports"))
+        service_node_ports_put(set, json_get_int(port, "nodePort", 0));
+}
+
 #endif

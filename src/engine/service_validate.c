@@ -26,27 +26,25 @@ static void validate_families(struct field_errors *errors, const struct json *sp
     static const char *const known[] = {"IPv4", "IPv6", NULL};
     static const char *const policies[] = {"PreferDualStack", "RequireDualStack", "SingleStack",
                                            NULL};
-    const struct json *families = json_get(spec, "ipFamilies");
+    _cleanup_(map_release) struct map texts = {0};
     size_t position = 0;
-    JSON_EACH (family, families) {
+    JSON_EACH (family, json_get(spec, "ipFamilies")) {
         const char *field = field_path(errors, "spec.ipFamilies[%zu]", position++);
         const char *text = json_text(family) ? json_text(family) : "";
         if (!str_eq(text, "IPv4") && !str_eq(text, "IPv6"))
             field_unsupported(errors, field, text, known);
-        for (const struct json *other = json_first(families); other != family; other = other->next)
-            if (str_eq(json_text(other), text))
-                field_duplicate(errors, field, text);
+        if (map_put(&texts, text, family))
+            field_duplicate(errors, field, text);
     }
     rule_word(errors, spec, "ipFamilyPolicy", policies, "spec");
 }
 
-/* An address of the family that stands at the same place. */
+/* `family` stands in ipFamilies at the position of the address. */
 static void validate_listed(struct field_errors *errors, const struct json *spec,
-                            const struct json *address, size_t position)
+                            const struct json *address, const char *family, size_t position)
 {
     const char *field = field_path(errors, "spec.clusterIPs[%zu]", position);
     const char *text = json_text(address) ? json_text(address) : "";
-    const char *family = json_text(json_element(json_get(spec, "ipFamilies"), position));
     if (!rule_address(errors, address, field))
         return;
     if (str_eq(family, "IPv4") && is_ipv6(text))
@@ -77,8 +75,11 @@ void kind_service_validate_addresses(struct field_errors *errors, const struct j
                           "'None' must be the first and only value");
         return;
     }
-    JSON_EACH (item, list)
-        validate_listed(errors, spec, item, position++);
+    const struct json *family = json_first(json_get(spec, "ipFamilies"));
+    JSON_EACH (item, list) {
+        validate_listed(errors, spec, item, json_text(family), position++);
+        family = family ? family->next : NULL;
+    }
     if (json_count(list) > 2)
         field_invalid(errors, "spec.clusterIPs", list, "may only hold up to 2 values");
     else if (json_count(list) == 2 &&

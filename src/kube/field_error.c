@@ -12,10 +12,16 @@ void field_errors_init(struct field_errors *errors, struct arena *arena)
     *errors = (struct field_errors){.arena = arena};
 }
 
+/* Asked before a value is written as text: it may be large, and its errors many. */
+static bool is_full(const struct field_errors *errors)
+{
+    return errors->count == FIELD_ERRORS_MAX;
+}
+
 static void add(struct field_errors *errors, const char *field, const char *reason,
                 const char *message)
 {
-    if (errors->count == FIELD_ERRORS_MAX)
+    if (is_full(errors))
         return;
     for (const struct field_error *known = errors->first; known; known = known->next)
         if (str_eq(known->field, field) && str_eq(known->message, message))
@@ -41,6 +47,8 @@ void field_required(struct field_errors *errors, const char *field, const char *
 void field_invalid(struct field_errors *errors, const char *field, const struct json *value,
                    const char *format, ...)
 {
+    if (is_full(errors))
+        return;
     va_list args;
     va_start(args, format);
     const char *detail = arena_vprintf(errors->arena, format, args);
@@ -99,6 +107,8 @@ void field_unsupported(struct field_errors *errors, const char *field, const cha
 void field_unsupported_value(struct field_errors *errors, const char *field,
                              const struct json *value, const char *const *supported)
 {
+    if (is_full(errors))
+        return;
     add_unsupported(errors, field,
                     arena_printf(errors->arena, "%.1000s", json_to_string(errors->arena, value)),
                     supported);
@@ -106,6 +116,8 @@ void field_unsupported_value(struct field_errors *errors, const char *field,
 
 void field_duplicate_value(struct field_errors *errors, const char *field, const struct json *value)
 {
+    if (is_full(errors))
+        return;
     add(errors, field, "FieldValueDuplicate",
         arena_printf(errors->arena, "Duplicate value: %.1000s",
                      json_to_string(errors->arena, value)));

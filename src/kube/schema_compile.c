@@ -1,11 +1,14 @@
 /* Compiling a schema; see schema_compile.h. */
 #include "kube/schema_compile.h"
 
+#include "base/json_names.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/schema_rules.h"
 #include "kube/types/types.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct schema ANYTHING = {.type = SCHEMA_ANY};
@@ -83,8 +86,9 @@ static const char *const *unknown_required(struct arena *arena, const struct jso
     size_t count = 0;
     const char **names =
         ARENA_ARRAY(arena, const char *, json_count(json_get(source, "required")) + 1);
+    _cleanup_json_names_ struct json_names known = {0};
     JSON_EACH (required, json_get(source, "required"))
-        if (json_text(required) && !json_get(properties, json_text(required)))
+        if (json_text(required) && !json_names_find(&known, properties, json_text(required)))
             names[count++] = arena_strdup(arena, json_text(required));
     return count > 0 ? names : NULL;
 }
@@ -118,14 +122,6 @@ static const struct schema_rules *compile_rules(struct arena *arena, const struc
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
-static bool is_required(const struct json *source, const char *name)
-{
-    JSON_EACH (required, json_get(source, "required"))
-        if (str_eq(json_text(required), name))
-            return true;
-    return false;
-}
-
 static bool has_field(const struct schema_field *fields, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
@@ -134,14 +130,14 @@ static bool has_field(const struct schema_field *fields, size_t count, const cha
     return false;
 }
 
-static void compile_field(struct arena *arena, const struct json *source,
-                          const struct json *property, bool nested, struct schema_field *ret)
+static void compile_field(struct arena *arena, const struct json *property, bool required,
+                          bool nested, struct schema_field *ret)
 {
     const struct json *fallback = json_get(property, "default");
     ret->name = arena_strdup(arena, property->name);
     ret->doc = copy_text(arena, property, "description");
     ret->presence = PRESENCE_IF_SET;
-    ret->required = is_required(source, property->name);
+    ret->required = required;
     if (fallback && fallback->type != JSON_NULL)
         ret->fallback = json_to_string(arena, fallback);
     compile(arena, property, nested, &ret->value);
@@ -186,6 +182,12 @@ static size_t add_object_fields(struct arena *arena, const struct json *source,
     return count;
 }
 
+static int compare_fields(const void *a, const void *b)
+{
+    const struct schema_field *const *one = a, *const *other = b;
+    return strcmp((*one)->name, (*other)->name);
+}
+
 static const struct schema_object *compile_object(struct arena *arena, const struct json *source,
                                                   bool nested, bool whole)
 {
@@ -194,10 +196,21 @@ static const struct schema_object *compile_object(struct arena *arena, const str
     struct schema_object *object = ARENA_NEW(arena, struct schema_object);
     struct schema_field *fields =
         ARENA_ARRAY(arena, struct schema_field, json_count(properties) + 4);
+    _cleanup_(map_release) struct map required = {0}; /* the names */
+    JSON_EACH (name, json_get(source, "required"))
+        if (json_text(name))
+            map_put(&required, json_text(name), name);
     JSON_EACH (property, properties)
-        compile_field(arena, source, property, nested, &fields[count++]);
+        compile_field(arena, property, map_get(&required, property->name), nested,
+                      &fields[count++]);
     if (whole)
-        add_object_fields(arena, source, fields, count);
+        count = add_object_fields(arena, source, fields, count);
+    const struct schema_field **sorted = ARENA_ARRAY(arena, const struct schema_field *, count + 1);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &fields[i];
+    qsort(sorted, count, sizeof(*sorted), compare_fields);
+    object->sorted = sorted;
+    object->count = count;
     object->doc = copy_text(arena, source, "description");
     object->fields = fields;
     object->preserve = is_true(source, "x-kubernetes-preserve-unknown-fields") ||

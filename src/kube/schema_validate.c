@@ -2,6 +2,7 @@
  * order of Kubernetes' own: type, combinations, text, number, list, allowed values, members. */
 #include "kube/schema_validate.h"
 
+#include "base/json_names.h"
 #include "base/mem.h"
 #include "base/pattern.h"
 #include "kube/quantity.h"
@@ -394,9 +395,10 @@ static void check_count(const struct check *check, const struct schema_rules *ru
 
 static void check_required(const struct check *check, const char *const *names)
 {
+    _cleanup_json_names_ struct json_names known = {0};
     for (; names && *names; names++) {
         const struct schema_path path = {.parent = check->path, .name = *names};
-        if (!json_get(check->value, *names))
+        if (!json_names_find(&known, check->value, *names))
             field_required(check->errors, schema_path_text(check->errors->arena, &path), NULL);
     }
 }
@@ -404,20 +406,22 @@ static void check_required(const struct check *check, const char *const *names)
 static void check_fields(const struct check *check)
 {
     const struct schema_object *object = check->schema->object;
+    _cleanup_json_names_ struct json_names names = {0}, old_names = {0};
     for (const struct schema_field *field = object->fields; field->name; field++) {
         const struct schema_path path = {.parent = check->path, .name = field->name};
-        bool was_missing = check->old && !json_get(check->old, field->name);
-        if (field->required && !was_missing && !json_get(check->value, field->name))
+        bool was_missing = check->old && !json_names_find(&old_names, check->old, field->name);
+        if (field->required && !was_missing && !json_names_find(&names, check->value, field->name))
             field_required(check->errors, schema_path_text(check->errors->arena, &path), NULL);
     }
     for (const struct schema_field *field = object->fields; field->name; field++) {
         const struct schema_path path = {.parent = check->path, .name = field->name};
-        const struct json *member = json_get(check->value, field->name);
+        const struct json *member = json_names_find(&names, check->value, field->name);
         struct schema value = field->value;
         if (!schema_has_rules(object))
             value.rules = NULL;
         if (member)
-            check_value(check->errors, &value, &path, member, json_get(check->old, field->name));
+            check_value(check->errors, &value, &path, member,
+                        json_names_find(&old_names, check->old, field->name));
     }
 }
 
@@ -431,10 +435,11 @@ static void check_members(const struct check *check, const struct schema_rules *
         check_fields(check);
     if (check->schema->type != SCHEMA_MAP || !check->schema->items)
         return;
+    _cleanup_json_names_ struct json_names old_names = {0};
     JSON_EACH (member, check->value) {
         const struct schema_path path = {.parent = check->path, .name = member->name};
         check_value(check->errors, check->schema->items, &path, member,
-                    json_get(check->old, member->name));
+                    json_names_find(&old_names, check->old, member->name));
     }
 }
 

@@ -8,6 +8,8 @@
 #include "base/str.h"
 #include "kube/object.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const SPEC_REFUSED[][2] = {
@@ -41,6 +43,58 @@ int workflow_check_refused(struct workflow_checker *checker, const struct json *
             return err_set(checker->err, ERR_UNSUPPORTED, "%s.%s: is not supported: %s", path,
                            (*fields)[0], (*fields)[1]);
     return 0;
+}
+
+enum { SCANNED_MAX = 16 }; /* items of a list that is not worth an index */
+
+static struct map *index_list(struct workflow_checker *checker, const struct json *list)
+{
+    char key[32];
+    snprintf(key, sizeof(key), "%p", (const void *)list);
+    struct map *index = map_get(&checker->indexes, key);
+    if (index)
+        return index;
+    size_t position = 0;
+    index = mem_zalloc(sizeof(*index));
+    map_put(&checker->indexes, key, index);
+    JSON_EACH (item, list) {
+        const char *name = json_get_string(item, "name", NULL);
+        if (name && !map_get(index, name)) {
+            struct workflow_entry *entry = ARENA_NEW(checker->arena, struct workflow_entry);
+            *entry = (struct workflow_entry){item, position};
+            map_put(index, name, entry);
+        }
+        position++;
+    }
+    return index;
+}
+
+static void checker_release(struct workflow_checker *checker)
+{
+    const char *key;
+    void *index;
+    for (size_t i = 0; map_next(&checker->indexes, &i, &key, &index);) {
+        map_release(index);
+        free(index);
+    }
+    map_release(&checker->indexes);
+    map_release(&checker->steps);
+}
+
+struct workflow_entry workflow_find(struct workflow_checker *checker, const struct json *list,
+                                    const char *name)
+{
+    if (json_count(list) > SCANNED_MAX) {
+        const struct workflow_entry *found = map_get(index_list(checker, list), name);
+        return found ? *found : (struct workflow_entry){0};
+    }
+    size_t position = 0;
+    JSON_EACH (item, list) {
+        if (str_eq(json_get_string(item, "name", NULL), name))
+            return (struct workflow_entry){item, position};
+        position++;
+    }
+    return (struct workflow_entry){0};
 }
 
 const char *workflow_guess(struct arena *arena, const struct json *list, const char *name)
@@ -77,7 +131,7 @@ static int check_entrypoint(struct workflow_checker *checker, const char *field,
 
     if (!name[0] && required)
         return err_set(checker->err, ERR_INVALID, "spec.%s: must name a template", field);
-    if (name[0] && !workflow_named(checker->templates, name))
+    if (name[0] && !workflow_find(checker, checker->templates, name).item)
         return err_set(checker->err, ERR_INVALID, "spec.%s: no template '%s'%s", field, name,
                        workflow_guess(checker->arena, checker->templates, name));
     return 0;
@@ -99,7 +153,7 @@ static int check_templates(struct workflow_checker *checker)
         if (!name[0])
             return err_set(checker->err, ERR_INVALID, "spec.templates[%zu].name: must be given",
                            position);
-        if (workflow_named(checker->templates, name) != template_)
+        if (workflow_find(checker, checker->templates, name).item != template_)
             return err_set(checker->err, ERR_INVALID,
                            "spec.templates[%zu].name: '%s' is the name of another template",
                            position, name);
@@ -131,7 +185,7 @@ int workflow_validate(const struct json *workflow, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct err own = ERR_INIT;
-    struct workflow_checker checker = {
+    _cleanup_(checker_release) struct workflow_checker checker = {
         .arena = arena,
         .workflow = workflow,
         .spec = json_get(workflow, "spec"),

@@ -4,11 +4,34 @@
 #define TRAINYARD_PIPELINE_VALIDATE_H
 
 #include "base/json.h"
+#include "base/map.h"
+#include "pipeline/dag.h"
 
 struct workflow_checker {
     struct arena *arena;
     const struct json *workflow, *spec, *templates;
     struct err *err;
+    struct map indexes; /* of workflow_find() */
+
+    /* Of the dag or steps template that is checked; workflow_check_tasks() fills them in. */
+    struct workflow_dag graph;
+    struct map steps; /* name → struct workflow_step */
+};
+
+struct workflow_entry {
+    const struct json *item; /* NULL: none */
+    size_t position;
+};
+
+/* The first item of this name in a list of {name: …}. A large list is indexed once: a workflow may
+ * name its items tens of thousands of times. */
+struct workflow_entry workflow_find(struct workflow_checker *checker, const struct json *list,
+                                    const char *name);
+
+struct workflow_step {
+    const struct json *first; /* the first step of this name */
+    size_t group;             /* the group of that step */
+    size_t last_group;        /* the last group that has a step of this name */
 };
 
 /* The template at `path` ("spec.templates[2]"). */

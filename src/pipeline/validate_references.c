@@ -12,7 +12,9 @@ struct context {
     struct workflow_checker *checker;
     const struct json *template_;
     const struct json *task; /* whose text it is, or NULL: the template's own */
+    size_t position;         /* of a task of a dag */
     size_t group;            /* of a step */
+    uint64_t **ancestors;    /* of each task of a dag, or NULL: not asked for yet */
 };
 
 static const char *fail(const char *reference, const char *why, struct err *err)
@@ -26,32 +28,35 @@ static const char *check_listed(struct context *context, const struct json *list
 {
     struct arena *arena = context->checker->arena;
 
-    if (workflow_named(list, name))
+    if (workflow_find(context->checker, list, name).item)
         return "";
     return fail(reference,
                 arena_printf(arena, "no %s '%s'%s", what, name, workflow_guess(arena, list, name)),
                 err);
 }
 
-/* Whether `task` waits for the one of that name, itself or over others. Each task is looked at
- * once: `seen` lists the members of the graph that were. */
-static bool waits_for(struct context *context, const struct json *task, const char *name,
-                      struct json *seen)
+/* The tasks that the task at the position waits for, itself or over others: a bit for each. The
+ * graph has no cycle. */
+static const uint64_t *ancestors_of(struct context *context, size_t position)
 {
-    const struct json *tasks = json_at(context->template_, "dag", "tasks", NULL);
+    const struct workflow_dag *graph = &context->checker->graph;
+    const struct workflow_dag_task *task = &graph->tasks[position];
     struct arena *arena = context->checker->arena;
-    const char **needs;
-    size_t count;
+    size_t words = graph->count / 64 + 1;
 
-    if (!task || json_get(seen, json_get_string(task, "name", "")) ||
-        workflow_task_needs(arena, task, &needs, &count, NULL) < 0)
-        return false;
-    json_set_bool(arena, seen, json_get_string(task, "name", ""), true);
-    for (size_t i = 0; i < count; i++)
-        if (str_eq(needs[i], name) ||
-            waits_for(context, workflow_named(tasks, needs[i]), name, seen))
-            return true;
-    return false;
+    if (!context->ancestors)
+        context->ancestors = ARENA_ARRAY(arena, uint64_t *, graph->count);
+    if (context->ancestors[position])
+        return context->ancestors[position];
+    uint64_t *bits = ARENA_ARRAY(arena, uint64_t, words);
+    for (size_t i = 0; i < task->need_count; i++) {
+        const uint64_t *more = ancestors_of(context, task->needs[i]);
+
+        bits[task->needs[i] / 64] |= UINT64_C(1) << task->needs[i] % 64;
+        for (size_t word = 0; word < words; word++)
+            bits[word] |= more[word];
+    }
+    return context->ancestors[position] = bits;
 }
 
 /* A task that is surely over when the context's begins; any task, where the template's outputs ask.
@@ -59,25 +64,19 @@ static bool waits_for(struct context *context, const struct json *task, const ch
 static const struct json *find_earlier_task(struct context *context, const char *name)
 {
     const struct json *tasks = json_at(context->template_, "dag", "tasks", NULL);
+    const struct workflow_entry found = workflow_find(context->checker, tasks, name);
 
-    if (context->task &&
-        !waits_for(context, context->task, name, json_object(context->checker->arena)))
-        return NULL;
-    return workflow_named(tasks, name);
+    if (!found.item || !context->task)
+        return found.item;
+    const uint64_t *bits = ancestors_of(context, context->position);
+    return bits[found.position / 64] >> found.position % 64 & 1 ? found.item : NULL;
 }
 
 static const struct json *find_earlier_step(struct context *context, const char *name)
 {
-    size_t position = 0;
+    const struct workflow_step *step = map_get(&context->checker->steps, name);
 
-    JSON_EACH (group, json_get(context->template_, "steps")) {
-        const struct json *found = workflow_named(group, name);
-
-        if (found && (!context->task || position < context->group))
-            return found;
-        position++;
-    }
-    return NULL;
+    return step && (!context->task || step->group < context->group) ? step->first : NULL;
 }
 
 static const char *check_sibling(struct context *context, const char *rest, bool step,
@@ -87,8 +86,10 @@ static const char *check_sibling(struct context *context, const char *rest, bool
     struct workflow_checker *checker = context->checker;
     size_t size = strcspn(rest, ".");
     const char *name = arena_strndup(checker->arena, rest, size);
-    const struct json *sibling =
-        step ? find_earlier_step(context, name) : find_earlier_task(context, name);
+    int type = workflow_template_type(context->template_);
+    const struct json *sibling = step && type == WORKFLOW_STEPS  ? find_earlier_step(context, name)
+                                 : !step && type == WORKFLOW_DAG ? find_earlier_task(context, name)
+                                                                 : NULL;
 
     if (!sibling)
         return fail(reference,
@@ -103,7 +104,8 @@ static const char *check_sibling(struct context *context, const char *rest, bool
         return fail(reference, "only outputs.parameters, status and id are supported", err);
     return check_listed(
         context,
-        json_at(workflow_named(checker->templates, json_get_string(sibling, "template", "")),
+        json_at(workflow_find(checker, checker->templates, json_get_string(sibling, "template", ""))
+                    .item,
                 "outputs", "parameters", NULL),
         rest + strlen(outputs), reference, "output parameter", err);
 }
@@ -173,15 +175,15 @@ static int check_tree(struct context *context, const struct json *tree, const ch
 
 static int check_dag(struct context *context, const char *path)
 {
-    size_t position = 0;
-
+    context->position = 0;
     JSON_EACH (task, json_at(context->template_, "dag", "tasks", NULL)) {
         context->task = task;
         int result = check_tree(
             context, task,
-            arena_printf(context->checker->arena, "%s.dag.tasks[%zu]", path, position++));
+            arena_printf(context->checker->arena, "%s.dag.tasks[%zu]", path, context->position));
         if (result < 0)
             return result;
+        context->position++;
     }
     return 0;
 }
@@ -220,6 +222,12 @@ int workflow_check_references(struct workflow_checker *checker, const struct jso
         if (result < 0)
             return result;
     }
-    result = check_dag(&context, path);
-    return result < 0 ? result : check_steps(&context, path);
+    switch (workflow_template_type(template_)) {
+    case WORKFLOW_DAG:
+        return check_dag(&context, path);
+    case WORKFLOW_STEPS:
+        return check_steps(&context, path);
+    default:
+        return 0;
+    }
 }

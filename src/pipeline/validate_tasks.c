@@ -22,8 +22,8 @@ static int check_arguments(struct workflow_checker *checker, const struct json *
 {
     const struct json *arguments = json_at(task, "arguments", "parameters", NULL);
     const char *name = json_get_string(task, "template", "");
-    const struct json *inputs =
-        json_at(workflow_named(checker->templates, name), "inputs", "parameters", NULL);
+    const struct json *inputs = json_at(workflow_find(checker, checker->templates, name).item,
+                                        "inputs", "parameters", NULL);
     size_t position = 0;
 
     if (json_count(json_at(task, "arguments", "artifacts", NULL)))
@@ -40,7 +40,7 @@ static int check_arguments(struct workflow_checker *checker, const struct json *
     JSON_EACH (input, inputs) {
         const char *wanted = json_get_string(input, "name", "");
 
-        if (!workflow_named(arguments, wanted) && !json_get(input, "value") &&
+        if (!workflow_find(checker, arguments, wanted).item && !json_get(input, "value") &&
             !json_get(input, "default"))
             return err_set(
                 checker->err, ERR_INVALID,
@@ -63,7 +63,7 @@ static int check_task(struct workflow_checker *checker, const struct json *task,
         return err_set(checker->err, ERR_INVALID, "%s.name: must be given", path);
     if (!template_[0])
         return err_set(checker->err, ERR_INVALID, "%s.template: must name a template", path);
-    if (!workflow_named(checker->templates, template_))
+    if (!workflow_find(checker, checker->templates, template_).item)
         return err_set(checker->err, ERR_INVALID, "%s.template: no template '%s'%s", path,
                        template_, workflow_guess(checker->arena, checker->templates, template_));
     if (items && items->type != JSON_NULL && items->type != JSON_ARRAY)
@@ -83,21 +83,15 @@ static int check_dependencies(struct workflow_checker *checker, const struct jso
         return err_wrap(checker->err, "%s.depends", path);
     needs = ARENA_ARRAY(checker->arena, size_t, count + 1);
     for (size_t i = 0; i < count; i++) {
-        const struct json *needed = workflow_named(tasks, names[i]);
-        size_t position = 0;
+        const struct workflow_entry needed = workflow_find(checker, tasks, names[i]);
 
-        if (!needed && depends)
+        if (!needed.item && depends)
             return err_set(checker->err, ERR_INVALID, "%s.depends: no task '%s'%s", path, names[i],
                            workflow_guess(checker->arena, tasks, names[i]));
-        if (!needed)
+        if (!needed.item)
             return err_set(checker->err, ERR_INVALID, "%s.dependencies[%zu]: no task '%s'%s", path,
                            i, names[i], workflow_guess(checker->arena, tasks, names[i]));
-        JSON_EACH (other, tasks) {
-            if (other == needed)
-                break;
-            position++;
-        }
-        needs[i] = position;
+        needs[i] = needed.position;
     }
     ret->needs = needs;
     ret->need_count = count;
@@ -121,7 +115,8 @@ static int check_dag(struct workflow_checker *checker, const struct json *dag, c
         const char *here = arena_printf(checker->arena, "%s.dag.tasks[%zu]", path, position);
         int result = check_task(checker, task, here);
 
-        if (result == 0 && workflow_named(tasks, json_get_string(task, "name", "")) != task)
+        if (result == 0 &&
+            workflow_find(checker, tasks, json_get_string(task, "name", "")).item != task)
             result = err_set(checker->err, ERR_INVALID, "%s.name: '%s' is the name of another task",
                              here, json_get_string(task, "name", ""));
         if (result == 0)
@@ -136,16 +131,44 @@ static int check_dag(struct workflow_checker *checker, const struct json *dag, c
                        "%s.dag.tasks[%ld]: task '%s' waits for itself, over its dependencies", path,
                        on_cycle,
                        json_get_string(json_element(tasks, (size_t)on_cycle), "name", ""));
+    checker->graph = graph;
     return 0;
+}
+
+/* Fills in checker->steps and returns the number of steps. */
+static size_t index_steps(struct workflow_checker *checker, const struct json *steps)
+{
+    size_t count = 0, group_position = 0;
+
+    map_release(&checker->steps);
+    JSON_EACH (group, steps) {
+        JSON_EACH (step, group) {
+            const char *name = json_get_string(step, "name", "");
+            struct workflow_step *known = map_get(&checker->steps, name);
+
+            if (!known) {
+                known = ARENA_NEW(checker->arena, struct workflow_step);
+                *known = (struct workflow_step){.first = step, .group = group_position};
+                map_put(&checker->steps, name, known);
+            }
+            known->last_group = group_position;
+            count++;
+        }
+        group_position++;
+    }
+    return count;
 }
 
 static int check_steps(struct workflow_checker *checker, const struct json *steps, const char *path)
 {
-    size_t group_position = 0, count = 0;
+    size_t group_position = 0;
 
     if (steps->type != JSON_ARRAY || json_count(steps) == 0)
         return err_set(checker->err, ERR_INVALID, "%s.steps: must be a list of lists of steps",
                        path);
+    if (index_steps(checker, steps) > WORKFLOW_TASKS_MAX)
+        return err_set(checker->err, ERR_INVALID, "%s.steps: more than %d steps", path,
+                       WORKFLOW_TASKS_MAX);
     JSON_EACH (group, steps) {
         size_t position = 0;
 
@@ -159,21 +182,16 @@ static int check_steps(struct workflow_checker *checker, const struct json *step
 
             if (result < 0)
                 return result;
-            JSON_EACH (other, steps) {
-                const struct json *same = workflow_named(other, json_get_string(step, "name", ""));
+            const struct workflow_step *same =
+                map_get(&checker->steps, json_get_string(step, "name", ""));
 
-                if (same && same != step)
-                    return err_set(checker->err, ERR_INVALID,
-                                   "%s.name: '%s' is the name of another step", here,
-                                   json_get_string(step, "name", ""));
-            }
+            if (same->first != step || same->last_group != same->group)
+                return err_set(checker->err, ERR_INVALID,
+                               "%s.name: '%s' is the name of another step", here,
+                               json_get_string(step, "name", ""));
         }
-        count += position;
         group_position++;
     }
-    if (count > WORKFLOW_TASKS_MAX)
-        return err_set(checker->err, ERR_INVALID, "%s.steps: more than %d steps", path,
-                       WORKFLOW_TASKS_MAX);
     return 0;
 }
 

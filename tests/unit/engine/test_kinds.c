@@ -1,7 +1,6 @@
 /* Services, config maps, secrets, claims, TFJobs: their defaults and refusals through the API. */
 #include "api.h"
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -70,81 +69,6 @@ static void test_config(void **state)
     assert_string_equal(answer_message(&answer),
                         "ConfigMap \"d\" is invalid: []: Too long: may not "
                         "be more than 1048576 bytes");
-}
-
-/* Each with each would take minutes: the time limit of the test is what fails then. */
-static void test_many(void **state)
-{
-    enum { KEYS = 150000, HALF = 75000, VOLUMES = 15000, TAINTS = 30000, HARD = 60000 };
-    struct api *api = *state;
-    _cleanup_buf_ struct buf body;
-    buf_init(&body, 16 << 20);
-    buf_append_str(&body, "{\"metadata\":{\"name\":\"many\"},\"data\":{\"k7\":\"YQ==\","
-                          "\"old\":\"YQ==\"},\"stringData\":{\"z\":\"\"");
-    for (int i = 0; i < KEYS; i++)
-        buf_printf(&body, ",\"k%d\":\"v\"", i);
-    buf_append_str(&body, "}}");
-    struct answer answer = api_post(api, DEFAULT "secrets", body.data);
-    assert_int_equal(answer.status, 201);
-    assert_string_equal(answer_at(api, &answer, "data.k7"), "dg==");
-    assert_string_equal(answer_at(api, &answer, "data.old"), "YQ==");
-    assert_string_equal(answer_at(api, &answer, "data.k149999"), "dg==");
-
-    buf_clear(&body);
-    buf_append_str(&body, "{\"metadata\":{\"name\":\"many\"},\"data\":{\"z\":\"\"");
-    for (int i = 0; i < HALF; i++)
-        buf_printf(&body, ",\"k%d\":\"v\"", i);
-    buf_append_str(&body, "},\"binaryData\":{\"y\":\"\"");
-    for (int i = HALF - 1; i < KEYS; i++)
-        buf_printf(&body, ",\"k%d\":\"\"", i);
-    buf_append_str(&body, "}}");
-    answer = api_post(api, DEFAULT "configmaps", body.data);
-    assert_non_null(strstr(answer_message(&answer),
-                           "data[k74999]: Invalid value: \"k74999\": duplicate of key"));
-
-    buf_clear(&body);
-    buf_append_str(&body, "{\"metadata\":{\"name\":\"many\"},\"spec\":{\"volumes\":[");
-    for (int i = 0; i < VOLUMES; i++)
-        buf_printf(&body, "%s{\"name\":\"v%d\",\"emptyDir\":{}}", i ? "," : "", i);
-    buf_append_str(&body, "],\"containers\":[{\"name\":\"c\",\"image\":\"x\",\"volumeMounts\":[");
-    for (int i = 0; i <= VOLUMES; i++)
-        buf_printf(&body, "%s{\"name\":\"v%d\",\"mountPath\":\"/%d\"}", i ? "," : "", i, i);
-    buf_append_str(&body, "]}]}}");
-    answer = api_post(api, DEFAULT "pods", body.data);
-    assert_string_equal(answer_message(&answer),
-                        "Pod \"many\" is invalid: spec.containers[0].volumeMounts[15000].name: Not "
-                        "found: \"v15000\"");
-
-    buf_clear(&body);
-    buf_append_str(&body,
-                   "{\"metadata\":{\"name\":\"many\"},\"spec\":{\"containers\":[{\"name\":\"c\","
-                   "\"image\":\"x\",\"resources\":{\"requests\":{\"cpu\":1},\"limits\":{\"cpu\":2");
-    for (int i = 0; i < HARD; i++)
-        buf_printf(&body, ",\"x.io/%d\":1", i);
-    buf_append_str(&body, "}}}]}}");
-    answer = api_post(api, DEFAULT "pods?dryRun=All", body.data);
-    assert_int_equal(answer.status, 201);
-    assert_string_equal(answer_at(api, &answer, "spec.containers.0.resources.requests.cpu"), "1");
-
-    buf_clear(&body);
-    buf_append_str(&body, "{\"metadata\":{\"name\":\"many\"},\"spec\":{\"taints\":[");
-    for (int i = 0; i <= TAINTS; i++)
-        buf_printf(&body, "%s{\"key\":\"k%d\",\"effect\":\"NoSchedule\"}", i ? "," : "",
-                   i % TAINTS);
-    buf_append_str(&body, "]}}");
-    answer = api_post(api, "/api/v1/nodes", body.data);
-    assert_string_equal(answer_message(&answer),
-                        "Node \"many\" is invalid: metadata.taints[30000]: Duplicate value: "
-                        "\"k0:NoSchedule\"");
-
-    buf_clear(&body);
-    buf_append_str(&body, "{\"metadata\":{\"name\":\"many\"},\"spec\":{\"hard\":{\"pods\":\"1\"");
-    for (int i = 0; i < HARD; i++)
-        buf_printf(&body, ",\"count/r%d.x.io\":\"1\"", i);
-    buf_append_str(&body, "}}}");
-    answer = api_post(api, DEFAULT "resourcequotas", body.data);
-    assert_int_equal(answer.status, 201);
-    assert_string_equal(answer_at(api, &answer, "status.used.pods"), "0");
 }
 
 static void test_secret(void **state)
@@ -396,10 +320,10 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_service),  API_TEST(test_config),      API_TEST(test_secret),
-        API_TEST(test_many),     API_TEST(test_claim),       API_TEST(test_volume),
-        API_TEST(test_tfjob),    API_TEST(test_review),      API_TEST(test_logs),
-        API_TEST(test_patience), API_TEST(test_node_ranges), API_TEST(test_words),
+        API_TEST(test_service),     API_TEST(test_config), API_TEST(test_secret),
+        API_TEST(test_claim),       API_TEST(test_volume), API_TEST(test_tfjob),
+        API_TEST(test_review),      API_TEST(test_logs),   API_TEST(test_patience),
+        API_TEST(test_node_ranges), API_TEST(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Cluster addresses and node ports through the API: given out, unique, kept, freed. */
 #include "api.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/engine.h"
@@ -202,6 +203,23 @@ static void kept_over_a_restart(void **state)
     assert_string_not_equal(address(api, "b"), address(api, "a"));
 }
 
+/* A service that was refused has none of the node ports that it was offered. */
+static void refused_takes_nothing(void **state)
+{
+    struct api *api = *state;
+    _cleanup_buf_ struct buf ports;
+    buf_init(&ports, 1 << 20);
+    for (int i = 1; i <= 2769; i++)
+        buf_printf(&ports, "%s{'name':'p%d','port':%d}", i > 1 ? "," : "", i, i);
+    struct answer answer =
+        make(api, "a", arena_printf(api->arena, "{'type':'NodePort','ports':[%s]}", ports.data));
+    assert_string_equal(answer_message(&answer),
+                        "Service \"a\" is invalid: spec.ports[2768].nodePort: Invalid value: 0: "
+                        "provided port is not in the valid range. The range of valid ports is "
+                        "30000-32767");
+    assert_int_equal(make(api, "a", "{'type':'NodePort','ports':[{'port':1}]}").status, 201);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, api_setup, api_teardown)
@@ -214,6 +232,7 @@ int main(void)
         TEST(freed_on_delete),
         TEST(dry_run_takes_nothing),
         TEST(kept_over_a_restart),
+        TEST(refused_takes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include "pipeline/workflow.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 
 #include <setjmp.h>
@@ -141,10 +142,68 @@ static void test_many_ways(void **state)
     assert_non_null(strstr(err.message, "task 'none' is not one that has ended before"));
 }
 
+/* Whether the spec is right; its message else. `many` is repeated, each # in it is the number from
+ * 1. Work that grows with the square would meet the time limit of the test. */
+static void assert_many(const char *before, const char *many, int count, const char *after,
+                        const char *message)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_buf_ struct buf spec;
+    struct err err = ERR_INIT;
+
+    buf_init(&spec, 16 << 20);
+    buf_append_str(&spec, before);
+    for (int i = 1; i <= count; i++) {
+        for (const char *c = many; *c; c++) {
+            if (*c == '#')
+                buf_printf(&spec, "%d", i);
+            else if (*c == '@') /* the number before */
+                buf_printf(&spec, "%d", i - 1);
+            else
+                buf_append_char(&spec, *c);
+        }
+    }
+    buf_append_str(&spec, after);
+    int result = workflow_validate(fixture_workflow(arena, spec.data), &err);
+    assert_string_equal(result < 0 ? err.message : "", message);
+}
+
+static void test_many_items(void **state)
+{
+#define TEN(text) text text text text text text text text text text
+#define TAKER     "{name: b, inputs: {parameters: [{name: p, default: x}]}, " BOX "}"
+#define CHAIN                                                                                      \
+    ", {name: t#, template: b, dependencies: [t@], arguments: {parameters: [{name: p, value: "     \
+    "'" TEN("{{tasks.t0.status}}") "'}]}}"
+    assert_many("{entrypoint: a, templates: [" TAKER
+                ", {name: a, dag: {tasks: [{name: t0, template: b}",
+                CHAIN, 999, "]}}]}", "");
+    assert_many("{entrypoint: a, templates: [" TAKER
+                ", {name: a, dag: {tasks: [{name: t0, template: b, arguments: {parameters: [{name: "
+                "p, value: '{{tasks.t999.status}}'}]}}",
+                CHAIN, 999, "]}}]}",
+                "spec.templates[1].dag.tasks[0]: '{{tasks.t999.status}}': task 't999' is not one "
+                "that has ended before; name it in dependencies");
+    assert_many("{entrypoint: a, templates: [" TAKER
+                ", {name: a, steps: [[{name: s0, template: b}]",
+                ", [{name: s#, template: b}]", 20000, "]}]}",
+                "spec.templates[1].steps: more than 1000 steps");
+    assert_many("{entrypoint: a, templates: [" TAKER
+                ", {name: a, steps: [[{name: s7, template: b}]",
+                ", [{name: s#, template: b}]", 900, "]}]}",
+                "spec.templates[1].steps[0][0].name: 's7' is the name of another step");
+    assert_many("{entrypoint: a, arguments: {parameters: [{name: p0, value: x}",
+                ", {name: p#, value: '#'}", 10000,
+                "]}, templates: [{name: a, container: {image: i, command: ["
+                "'{{workflow.parameters.p10000}}', '{{workflow.parameters.q}}']}}]}",
+                "spec.templates[0].container: '{{workflow.parameters.q}}': no parameter 'q'");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_specs),
-                                              cmocka_unit_test(test_many_ways)};
+                                              cmocka_unit_test(test_many_ways),
+                                              cmocka_unit_test(test_many_items)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
