@@ -14,10 +14,10 @@ char *mem_strndup(const char *text, size_t size) __attribute__((malloc, returns_
 char *mem_printf(const char *format, ...)
     __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
-/* From now on, blocks of 64 KiB and more go back to the system when they are freed, as long as there
- * are at most 8192 of them: the kernel limits the mappings of a process. By default malloc() keeps
- * blocks of up to 32 MiB once it has seen one of that size, and a server that read a few large
- * requests keeps hundreds of megabytes. Call it before the first thread starts. */
+/* From now on, blocks of 64 KiB and more go back to the system when they are freed, as long as
+ * there are at most 8192 of them: the kernel limits the mappings of a process. By default malloc()
+ * keeps blocks of up to 32 MiB once it has seen one of that size, and a server that read a few
+ * large requests keeps hundreds of megabytes. Call it before the first thread starts. */
 void mem_return_large_blocks(void);
 
 /* Give memory that is free back to the system. malloc() keeps what lies between blocks in use, and
