@@ -40,7 +40,8 @@ def restarted_once(space):
     """The pod when it runs again and tells of its end. A kubelet may count the restart before it tells how the container ended."""
     pod = space.pod("job-ps-0")
     status = container(pod)
-    return status["restartCount"] == 1 and "terminated" in status["lastState"] and space.runs("job-ps-0") and pod
+    is_back = status["restartCount"] == 1 and "terminated" in status["lastState"] and "running" in status["state"]
+    return is_back and space.runs("job-ps-0") and pod
 
 
 @scenario(always_exit_code_0=("Always", 0), always_exit_code_1=("Always", 1), onfailure_exit_code_1=("OnFailure", 1))
