@@ -33,11 +33,16 @@ bool usage_read_process_memory(const char *status, int64_t *ret_bytes)
 
 bool usage_read_machine_time(const char *stat, int64_t *ret_ticks)
 {
-    long long user, nice, system, idle, waiting, interrupt, soft, stolen;
-    if (sscanf(stat, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &user, &nice, &system, &idle,
-               &waiting, &interrupt, &soft, &stolen) != 8)
+    enum { USER, NICE, SYSTEM, IDLE, WAITING, INTERRUPT, SOFT, STOLEN, FIELDS };
+    long long ticks[FIELDS];
+    if (sscanf(stat, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &ticks[USER], &ticks[NICE],
+               &ticks[SYSTEM], &ticks[IDLE], &ticks[WAITING], &ticks[INTERRUPT], &ticks[SOFT],
+               &ticks[STOLEN]) != FIELDS)
         return false;
-    *ret_ticks = user + nice + system + interrupt + soft;
+    for (int i = 0; i < FIELDS; i++)
+        if (ticks[i] < 0 || ticks[i] > INT64_MAX / FIELDS)
+            return false;
+    *ret_ticks = ticks[USER] + ticks[NICE] + ticks[SYSTEM] + ticks[INTERRUPT] + ticks[SOFT];
     return true;
 }
 

@@ -35,6 +35,8 @@ static void test_texts(void **state)
     assert_true(usage_read_machine_time("cpu  10 20 30 4000 500 6 7 8 9 0\ncpu0 1 1\n", &number));
     assert_int_equal(number, 73);
     assert_false(usage_read_machine_time("cpu  10 20\n", &number));
+    assert_false(usage_read_machine_time("cpu  9999999999999999999 20 30 4 5 6 7 8\n", &number));
+    assert_false(usage_read_machine_time("cpu  -1 20 30 4 5 6 7 8\n", &number));
 
     assert_true(usage_read_machine_memory(
         "MemTotal: 1000 kB\nMemFree: 100 kB\nInactive: 400 kB\nInactive(file): 250 kB\n", &memory));
