@@ -20,7 +20,7 @@ struct channel {
 
 struct websocket_forward {
     struct forward_session base;
-    struct websocket_session *session; /* NULL: gone */
+    struct websocket_session *session; /* NULL once it has closed */
     struct port_forward_ports ports;
     struct channel *channels; /* two per port: the bytes, the error */
     int channel;              /* of the message that is being read; -1: not known yet */

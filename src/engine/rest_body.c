@@ -16,7 +16,7 @@
 
 enum {
     SUMMARY_MAX = 30,
-    RESERVED_MIN = 16 * 1024, /* bytes of a body; the trees of smaller ones are not worth a look */
+    RESERVED_MIN = 16 * 1024, /* bytes; smaller bodies are not counted */
 };
 
 enum body_type { BODY_JSON, BODY_YAML, BODY_PROTOBUF };
@@ -71,8 +71,8 @@ static int refuse(struct rest *rest, const char *kind, const char *why, struct e
                    kind, why, summary(rest->arena, request->body, request->body_size));
 }
 
-/* At least as many values as the tree of the body has, for JSON; about as many, for YAML and
- * protobuf. Commas and brackets within the strings of JSON are not counted. */
+/* Estimates how many values the tree of a body will have: never too few for JSON, roughly for YAML
+ * and protobuf. Commas and brackets within the strings of JSON are not counted. */
 static size_t count_values(const char *body, size_t size)
 {
     bool is_json = body[0] == '{' || body[0] == '[', in_string = false;

@@ -71,8 +71,8 @@ struct rest_proxy_answer {
     struct arena *arena; /* of the header lines */
     struct http_header *headers;
     size_t header_size, header_count;
-    struct buf name, value; /* of the line under way */
-    bool in_value;          /* … whose name is complete */
+    struct buf name, value; /* of the header line that is being read */
+    bool in_value;          /* the name of that line is complete */
     bool no_body;           /* the request was HEAD */
     bool head_done;         /* on_head was called */
     bool whole;             /* nothing more belongs to it */

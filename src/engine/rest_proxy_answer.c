@@ -67,7 +67,7 @@ static int on_field(http_parser *parser, const char *data, size_t size)
 static int on_value(http_parser *parser, const char *data, size_t size)
 {
     struct rest_proxy_answer *self = self_of(parser);
-    self->in_value = true; /* of no bytes, perhaps */
+    self->in_value = true; /* also where the value is empty */
     buf_append(&self->value, data, size);
     return count_bytes(self, size);
 }

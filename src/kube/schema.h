@@ -40,10 +40,10 @@ struct schema_object {
     bool atomic;                       /* applied and owned as a whole */
     bool preserve;                     /* unknown fields are kept */
     bool embedded;                     /* a whole object with apiVersion, kind and metadata */
-    /* The fields by name, of an object that a definition describes: it may have tens of thousands.
-     * NULL: they are few and not sorted. */
+    /* The fields sorted by name, for a binary search: a custom resource may have tens of thousands.
+     * NULL for a built-in type, whose few fields are searched one by one. */
     const struct schema_field *const *sorted;
-    size_t count; /* of `sorted` */
+    size_t count; /* the number of fields in `sorted` */
 };
 
 /* One value. */

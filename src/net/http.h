@@ -105,8 +105,9 @@ void http_end(struct http_exchange *exchange);
 void http_abort(struct http_exchange *exchange);
 /* Counts the bytes that the answerer holds, or is about to hold, in all: for the tree of a body
  * before it reads the body, or for an answer that it makes over several turns of the loop. Replaces
- * the number of an earlier call. Returns false if there is no room for them or the client is gone.
- * Then answer with 429, this sentence and this Retry-After, and free them. */
+ * the number of an earlier call. Returns false if there is no room for them or the client is gone;
+ * the answerer then frees them and answers with 429, the message HTTP_NO_MEMORY and the header
+ * "Retry-After: HTTP_RETRY_AFTER_S". */
 bool http_reserve(struct http_exchange *exchange, size_t size);
 #define HTTP_NO_MEMORY     "the server holds as much for its clients as it may: try again later"
 #define HTTP_RETRY_AFTER_S "1"

@@ -29,10 +29,10 @@
 
 enum {
     READY_POLL_MS = 10,
-    CALM_CHECK_MS = 1000, /* how often on_trim() looks, … */
-    BURST_CHECK_MS = 100, /* … and while clients hold much */
+    CALM_CHECK_MS = 1000, /* on_trim() runs so often while clients hold little */
+    BURST_CHECK_MS = 100, /* on_trim() runs so often while clients hold much */
     TRIM_MS = 60 * 1000,
-    BURST_MIN = 8 * 1024 * 1024, /* bytes that clients gave back */
+    BURST_MIN = 8 * 1024 * 1024, /* bytes; smaller bursts wait for the next TRIM_MS */
     API_SOCKETS = 3,
     API_PORT = 6443, /* where pods find the API, whatever port it has on the machine */
 };
@@ -327,8 +327,8 @@ static void probe(struct loop_timer *timer)
     kube_list(cluster->probe, &KUBE_NODES, NULL, NULL, NULL, on_nodes, cluster);
 }
 
-/* Free memory goes back to the system every minute, and soon after a burst of large requests: what
- * the next burst takes comes on top of it. */
+/* Free memory goes back to the system every minute, and also soon after a burst of large requests.
+ * Otherwise the memory of the next burst would come on top of it. */
 static void on_trim(struct loop_timer *timer)
 {
     struct cluster *cluster = CONTAINER_OF(timer, struct cluster, trim_timer);

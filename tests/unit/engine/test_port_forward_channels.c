@@ -139,34 +139,36 @@ static void a_client_of_channels_may_leave(void **state)
     assert_true(world->line.peer_closed);
 }
 
-static void a_pod_that_does_not_read_holds_the_channels(void **state)
+enum { PIECE_SIZE = 60000 };
+
+/* Sends so many pieces to a pod that does not read. */
+static void fill_held_pod(struct world *world, int count)
 {
-    enum { SIZE = 60000, COUNT = 50 };
-    struct world *world = *state;
-    _cleanup_free_ char *piece = mem_zalloc(SIZE + 1);
+    _cleanup_free_ char *piece = mem_zalloc(PIECE_SIZE + 1);
     open_channels(world, "v4.channel.k8s.io");
     connected(world, 0);
     memory_stream_hold(world->pod, true);
-    for (int i = 0; i < COUNT; i++)
-        send_message(world, piece, SIZE + 1);
+    for (int i = 0; i < count; i++)
+        send_message(world, piece, PIECE_SIZE + 1);
+}
+
+static void a_pod_that_does_not_read_holds_the_channels(void **state)
+{
+    enum { COUNT = 50 };
+    struct world *world = *state;
+    fill_held_pod(world, COUNT);
     assert_true(world->pod->out.size < 2 * 1024 * 1024);
     memory_stream_hold(world->pod, false);
     run(world);
-    assert_int_equal(world->pod->out.size, COUNT * SIZE);
+    assert_int_equal(world->pod->out.size, COUNT * PIECE_SIZE);
 }
 
 /* The server closes the session: its connections to the pod, one of them held and one not made yet,
  * outlive the client's. */
 static void a_pod_that_ends_takes_its_channels_along(void **state)
 {
-    enum { SIZE = 60000, COUNT = 30 };
     struct world *world = *state;
-    _cleanup_free_ char *piece = mem_zalloc(SIZE + 1);
-    open_channels(world, "v4.channel.k8s.io");
-    connected(world, 0);
-    memory_stream_hold(world->pod, true);
-    for (int i = 0; i < COUNT; i++)
-        send_message(world, piece, SIZE + 1);
+    fill_held_pod(world, 30);
     end_pod(world);
     assert_false(world->line.peer_closed);
     struct memory_stream *line = world->line.peer;
