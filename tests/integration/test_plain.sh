@@ -33,10 +33,11 @@ YAML
 }
 
 # The double fork and the cleared environment leave no trace of where a process came from, but for its parents.
+# shellcheck disable=SC2016 # life() and kills() put the tag in
 STRAYS='(setsid bash -c "exec -a stray-$TAG sleep 1000" &); env -i setsid bash -c "exec -a stray-$TAG sleep 1000" & '
 
 life() { # TAG
-    TAG=$1 CODE=${STRAYS//\$TAG/$1}
+    CODE=${STRAYS//\$TAG/$1}
     port=$(fresh_ports 1)
     pod "$1-code" Never "$CODE echo said; until [ -e $SCRATCH/$1-go ]; do sleep 0.05; done; exit 3" "$port"
     wait_for_log "$1-code" said
@@ -44,6 +45,7 @@ life() { # TAG
     pod "$1-second" Never "exit 0" "$port"
     wait_until "the taken port to be told" event_says "$1-second" "didn't have free ports for the requested pod ports"
     assert_eq "the address" 127.0.0.1 "$(kubectl get pod "$1-code" -o jsonpath='{.status.podIP}')"
+    # shellcheck disable=SC2016 # the variable is the pod's
     assert_contains "exec" "$1-code" "$(kubectl exec "$1-code" -- sh -c 'echo $HOSTNAME')"
     as_user touch "$SCRATCH/$1-go"
     wait_for_phase "$1-code" Failed

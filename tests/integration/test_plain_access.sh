@@ -107,6 +107,7 @@ YAML
     assert_contains "attach" "got two" "$said"
     wait_for_phase "$1-box" Succeeded
     assert_contains "what was read to the end" over "$(kubectl logs "$1-box")"
+    # shellcheck disable=SC2016 # the variable is the pod's
     assert_contains "run -i" "got hello" "$(echo hello | kubectl run "$1-once" -i --rm --restart=Never --image=none --command -- \
         sh -c 'read line; echo "got $line"' 2>/dev/null)"
     # What a program says before kubectl is attached to it only the log has, so it says it until it was seen.

@@ -146,6 +146,7 @@ check_reboot() {
     find "$settings/" "$bare/volumes/" "$bare/spec" -type f -exec truncate -s 0 {} +
     cat /proc/sys/kernel/random/uuid >"$SCRATCH/boot_id"
     (
+        # shellcheck disable=SC2030 # only this cluster has another boot id
         AS_USER=(unshare --mount sh -c 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"' "$SCRATCH/boot_id" "${AS_USER[@]}")
         cluster_up
     )
@@ -178,6 +179,7 @@ check_sleep() {
         "livenessProbe": {"exec": {"command": ["true"]}, "periodSeconds": 1}, "readinessProbe": {"exec": {"command": ["true"]}, "periodSeconds": 1}}]}'
     wait_until "the pod to be ready" is_field sleeper '.status.containerStatuses[0].ready' true
     : >"$SCRATCH/asleep.out" # another round's
+    # shellcheck disable=SC2031 # as the test began
     "${AS_USER[@]}" "$KUBECTL" logs -f sleeper >>"$SCRATCH/asleep.out" &
     follower=$!
     wait_until "who follows to be near" has_lines "$SCRATCH/asleep.out" 1

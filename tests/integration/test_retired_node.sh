@@ -45,8 +45,8 @@ check_without_node() {
     assert_contains "why the pod is not ready" "the cluster was started without node 'node-2'" "$(kubectl describe pod stays)"
     wait_until "its pod's address to leave the Endpoints" serves_nobody stays
     assert_eq "its init container, which is done" Completed "$(field stays .status.initContainerStatuses[0].state.terminated.reason)"
-    assert_eq "a pod that had ended there" "0/1 Completed" "$(kubectl get pod done --no-headers | awk '{ print $2, $3 }')"
-    assert_eq "the log of a pod that had ended there" done "$(kubectl logs done)"
+    assert_eq "a pod that had ended there" "0/1 Completed" "$(kubectl get pod 'done' --no-headers | awk '{ print $2, $3 }')"
+    assert_eq "the log of a pod that had ended there" 'done' "$(kubectl logs 'done')"
     is_kept "$(uid_of stays)" || fail "what a pod has whose node is away is not kept"
 
     uid=$(uid_of "$1")
@@ -61,10 +61,10 @@ check() {
     pod stays Always 'echo run >>/v/runs; cat /v/runs; exec sleep 100000'
     pod goes Always 'exec sleep 100000'
     pod killed Always 'exec sleep 100000'
-    pod done Never 'echo done'
+    pod 'done' Never 'echo done'
     wait_for_phase goes Running
     wait_for_phase killed Running
-    wait_for_phase done Succeeded
+    wait_for_phase 'done' Succeeded
     wait_until "the address of the pod on the second node" serves stays
 
     as_user "$TRAINYARD" down

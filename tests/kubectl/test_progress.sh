@@ -40,6 +40,7 @@ PYTHON
 
 # job NAME PORT_NAME ADDRESS PORT HOST_NETWORK [LAST_WORD]
 job() {
+    # shellcheck disable=SC2016 # single quotes are YAML's here, and $6 is replaced
     cat <<YAML
 apiVersion: kubeflow.org/v1
 kind: TFJob
