@@ -5,7 +5,7 @@
 #define TRAINYARD_ENGINE_BOOTSTRAP_H
 
 #include "base/json.h"
-#include "engine/registry.h"
+#include "engine/kinds/registry.h"
 #include "store/store.h"
 
 struct bootstrap {

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/registry.h"
+#include "engine/kinds/registry.h"
 #include "kube/object.h"
 
 #define READ  "get list watch"

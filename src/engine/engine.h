@@ -132,9 +132,9 @@ void engine_write_refusal(int status, const char *sentence, struct buf *body);
 /* Answer an exchange with the metav1.Status of an error. */
 void engine_respond_error(struct http_exchange *exchange, const struct err *err);
 
-/* The built-in controllers on the API, those of engine/controllers.c: they schedule, run Jobs and
- * Deployments, bind claims, collect garbage and so on. They speak to `transport` only, which must
- * outlive them. Freeing cancels what is under way. */
+/* The built-in controllers on the API, those of engine/controllers/controllers.c: they schedule,
+ * run Jobs and Deployments, bind claims, collect garbage and so on. They speak to `transport` only,
+ * which must outlive them. Freeing cancels what is under way. */
 struct engine_controllers;
 struct engine_controllers *engine_controllers_new(struct loop *loop,
                                                   struct http_transport *transport);

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
-#include "engine/node_usage.h"
+#include "engine/scheduler/node_usage.h"
 #include "kube/devices.h"
 #include "kube/object.h"
 #include "node/image/report.h"

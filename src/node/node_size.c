@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/overcommit.h"
+#include "engine/scheduler/overcommit.h"
 #include "kube/quantity.h"
 #include "node/network/pod_network.h"
 

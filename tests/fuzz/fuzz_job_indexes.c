@@ -1,6 +1,6 @@
 /* status.completedIndexes, which a hand may have spoilt: whatever it says, the set is in order, and
  * what is written of it reads as the same set. */
-#include "engine/job_indexes.h"
+#include "engine/controllers/job/indexes.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Paths and queries as anybody may send them: routing, flags and both selectors. */
 #include "base/arena.h"
-#include "engine/rest.h"
-#include "engine/route.h"
+#include "engine/api/rest.h"
+#include "engine/api/route.h"
 
 #include <stddef.h>
 #include <stdint.h>

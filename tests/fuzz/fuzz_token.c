@@ -2,7 +2,7 @@
  * looked into as well. */
 #include "base/base64.h"
 #include "base/hash.h"
-#include "engine/token.h"
+#include "engine/access/token.h"
 
 #include <stddef.h>
 #include <stdint.h>

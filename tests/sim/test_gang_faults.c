@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/engine.h"
-#include "engine/scheduler_gang.h"
+#include "engine/scheduler/gang.h"
 #include "fault_transport.h"
 #include "kube/informer.h"
 #include "kube/object.h"

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "engine/engine.h"
-#include "engine/scheduler_gang.h"
+#include "engine/scheduler/gang.h"
 #include "kube/informer.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"

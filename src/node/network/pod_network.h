@@ -11,8 +11,8 @@
 #define POD_NETWORK         "10.244.0.0"
 #define POD_NETWORK_GATEWAY "10.244.0.1"
 
-/* Addresses of services, which the API gives out (engine/service_addresses.h) and the service proxy
- * answers; the first is the API's own. */
+/* Addresses of services, which the API gives out (engine/kinds/service_addresses.h) and the service
+ * proxy answers; the first is the API's own. */
 #define POD_NETWORK_SERVICES    "10.96.0.0"
 #define POD_NETWORK_API_SERVICE "10.96.0.1"
 

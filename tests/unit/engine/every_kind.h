@@ -4,8 +4,8 @@
 #define TRAINYARD_TESTS_ENGINE_EVERY_KIND_H
 
 #include "api.h"
-#include "engine/registry.h"
-#include "engine/rest.h"
+#include "engine/api/rest.h"
+#include "engine/kinds/registry.h"
 
 #define DEEPS       "/apis/x.io/v1/namespaces/default/deeps"
 #define DEFINITIONS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

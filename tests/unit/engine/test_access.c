@@ -1,6 +1,6 @@
 /* Who may do what, as tables: a policy, a question, yes or no. */
 #include "base/mem.h"
-#include "engine/access.h"
+#include "engine/access/access.h"
 #include "tree.h"
 
 #include <setjmp.h>

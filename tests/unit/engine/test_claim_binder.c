@@ -1,5 +1,5 @@
 /* How a claim gets its volume, step by step, and how both go. */
-#include "engine/claim_binder.h"
+#include "engine/controllers/claim_binder.h"
 
 #include "kube/object.h"
 #include "kube/patch.h"

@@ -6,7 +6,7 @@
 
 #include "base/rand.h"
 #include "base/str.h"
-#include "engine/deployment.h"
+#include "engine/controllers/deployment/deployment.h"
 #include "kube/object.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Which addresses stand behind a service. */
-#include "engine/endpoints.h"
+#include "engine/controllers/endpoints.h"
 #include "tree.h"
 
 static const struct json *pod(const char *name, const char *ip, bool ready, const char *phase,

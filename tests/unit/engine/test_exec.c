@@ -10,7 +10,7 @@
 #include "api_line.h"
 
 #include "base/mem.h"
-#include "engine/remote_status.h"
+#include "engine/stream/remote_status.h"
 #include "loop/sim/sim_loop.h"
 #include "net/spdy.h"
 #include "net/websocket.h"

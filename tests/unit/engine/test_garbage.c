@@ -1,5 +1,5 @@
 /* The garbage collector's decisions. */
-#include "engine/garbage.h"
+#include "engine/controllers/garbage.h"
 
 #include "base/mem.h"
 #include "tree.h"

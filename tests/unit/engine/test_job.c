@@ -4,8 +4,8 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "engine/job.h"
-#include "engine/job_indexes.h"
+#include "engine/controllers/job/indexes.h"
+#include "engine/controllers/job/job.h"
 #include "kube/object.h"
 
 #include <inttypes.h>

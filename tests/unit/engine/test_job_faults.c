@@ -9,7 +9,7 @@
 #include "base/moment.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "engine/job.h"
+#include "engine/controllers/job/job.h"
 #include "kube/object.h"
 
 #include <inttypes.h>

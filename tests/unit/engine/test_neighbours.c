@@ -1,11 +1,11 @@
 /* Where a pod goes because of the pods that are there, and what it prefers: affinity, spreading,
  * taints. Each case is a pod among others on four nodes in two zones. */
-#include "engine/overcommit.h"
-#include "engine/scheduler.h"
+#include "engine/scheduler/overcommit.h"
+#include "engine/scheduler/scheduler.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/taints.h"
+#include "engine/scheduler/taints.h"
 #include "read_json.h"
 #include "tree.h"
 

@@ -3,7 +3,7 @@
 #include "api.h"
 
 #include "base/str.h"
-#include "engine/pod_group_status.h"
+#include "engine/controllers/pod_group_status.h"
 #include "kube/client.h"
 #include "kube/object.h"
 #include "read_json.h"

@@ -1,5 +1,5 @@
 /* Who must go for a more important pod, as a table. */
-#include "engine/scheduler_preempt.h"
+#include "engine/scheduler/preempt.h"
 
 #include "base/mem.h"
 #include "base/str.h"

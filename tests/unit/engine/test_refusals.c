@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "base/yaml.h"
-#include "engine/registry.h"
+#include "engine/kinds/registry.h"
 #include "kube/object.h"
 
 #include <setjmp.h>

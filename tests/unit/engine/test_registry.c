@@ -1,6 +1,6 @@
 /* The registry: rows of custom resources beside those built in, versions in Kubernetes' order, and
  * rows that outlive their definition for who holds them. */
-#include "engine/registry.h"
+#include "engine/kinds/registry.h"
 
 #include "base/mem.h"
 

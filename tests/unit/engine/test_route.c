@@ -1,6 +1,6 @@
 /* Paths and methods become questions. */
 #include "base/str.h"
-#include "engine/route.h"
+#include "engine/api/route.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The choice of a node, and the words when there is none. */
-#include "engine/scheduler.h"
+#include "engine/scheduler/scheduler.h"
 
 #include "base/str.h"
 #include "tree.h"

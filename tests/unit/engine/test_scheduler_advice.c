@@ -1,5 +1,5 @@
 /* Which options of `up` give pods room that do not fit even on empty nodes, as a table. */
-#include "engine/scheduler_advice.h"
+#include "engine/scheduler/advice.h"
 
 #include "base/mem.h"
 #include "read_json.h"

@@ -1,6 +1,6 @@
 /* All of a group or none: layouts as a table, what is said of a group that waits, and against dice:
  * what is laid out fits, and where anything fits, something is laid out. */
-#include "engine/scheduler_gang.h"
+#include "engine/scheduler/gang.h"
 
 #include "base/mem.h"
 #include "base/rand.h"

@@ -9,9 +9,9 @@
 
 #include "api_server.h"
 #include "base/mem.h"
-#include "engine/rest.h"
-#include "engine/watch_events.h"
-#include "engine/watchers.h"
+#include "engine/api/rest.h"
+#include "engine/watch/events.h"
+#include "engine/watch/watchers.h"
 #include "net/http.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "base/base64.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/token.h"
+#include "engine/access/token.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

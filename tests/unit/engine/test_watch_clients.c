@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "engine/engine.h"
-#include "engine/watchers.h"
+#include "engine/watch/watchers.h"
 #include "loop/loop.h"
 #include "net/http_server.h"
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "engine/watch_events.h"
+#include "engine/watch/events.h"
 #include "loop/sim/sim_loop.h"
 
 #include <stdlib.h>

@@ -1,0 +1,102 @@
+/* Authentication; see auth.h. */
+#include "engine/access/auth.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/access/token.h"
+#include "engine/api/rest.h"
+#include "kube/object.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const char SCHEME[] = "Bearer ";
+
+static const struct identity ADMIN = {
+    .name = "trainyard-admin",
+    .groups = (const char *const[]){"system:masters", "system:authenticated", NULL},
+};
+
+static bool same(const char *given, const char *token)
+{
+    size_t size = strlen(token), given_size = strlen(given);
+    unsigned difference = size != given_size;
+    for (size_t i = 0; i < size; i++)
+        difference |=
+            (unsigned char)token[i] ^ (unsigned char)given[given_size ? i % given_size : 0];
+    return difference == 0;
+}
+
+/* Whether the object is there and is still the one that was meant. */
+static bool lives(struct arena *arena, struct store *store, const char *plural,
+                  const char *namespace_, const char *name, const char *uid)
+{
+    const char *key = rest_key(arena, registry_built_in("", "v1", plural), namespace_, name);
+    struct store_object *stored = store_get(store, key);
+    struct json *object = NULL;
+    bool same_one = stored && stored_read(arena, stored, &object, NULL) == 0 &&
+                    str_eq(kube_meta_uid(object), uid);
+    store_object_unref(stored);
+    return same_one;
+}
+
+static const struct identity *identify_account(struct arena *arena, const struct auth *auth,
+                                               const char *token)
+{
+    struct token_claims claims;
+    if (!auth->seal->make ||
+        token_verify(arena, auth->seal, token, auth->now_ms / 1000, &claims, NULL) < 0)
+        return NULL;
+    if (!lives(arena, auth->store, "serviceaccounts", claims.namespace_, claims.account,
+               claims.account_uid))
+        return NULL;
+    if (claims.pod &&
+        !lives(arena, auth->store, "pods", claims.namespace_, claims.pod, claims.pod_uid))
+        return NULL;
+    const char **groups = ARENA_ARRAY(arena, const char *, 4);
+    groups[0] = "system:serviceaccounts";
+    groups[1] = arena_printf(arena, "system:serviceaccounts:%s", claims.namespace_);
+    groups[2] = "system:authenticated";
+    struct identity *identity = ARENA_NEW(arena, struct identity);
+    *identity = (struct identity){
+        .name =
+            arena_printf(arena, "system:serviceaccount:%s:%s", claims.namespace_, claims.account),
+        .uid = claims.account_uid,
+        .groups = groups,
+        .pod = claims.pod,
+        .pod_uid = claims.pod_uid,
+    };
+    return identity;
+}
+
+/* NULL: none is shown. */
+static const char *shown_token(const struct http_request *request)
+{
+    const char *value = http_header_get(request->headers, "Authorization");
+    if (!value || strncasecmp(value, SCHEME, sizeof(SCHEME) - 1) != 0)
+        return NULL;
+    return value + sizeof(SCHEME) - 1;
+}
+
+const struct identity *auth_identify(struct arena *arena, const struct auth *auth,
+                                     const struct http_request *request)
+{
+    const char *token = shown_token(request);
+    if (!token)
+        return NULL;
+    return same(token, auth->token) ? &ADMIN : identify_account(arena, auth, token);
+}
+
+bool auth_shows_token(const struct http_request *request)
+{
+    return !str_is_empty(shown_token(request));
+}
+
+bool auth_is_open(const char *path)
+{
+    static const char *const open[] = {"/healthz", "/livez", "/readyz", "/version"};
+    for (size_t i = 0; i < ARRAY_SIZE(open); i++)
+        if (str_eq(path, open[i]))
+            return true;
+    return false;
+}

@@ -1,0 +1,167 @@
+/* Impersonation; see impersonation.h. */
+#include "engine/access/impersonation.h"
+
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+static const char PREFIX[] = "Impersonate-", USER[] = "Impersonate-User",
+                  GROUP[] = "Impersonate-Group", UID[] = "Impersonate-Uid",
+                  EXTRA[] = "Impersonate-Extra-";
+static const char ACCOUNT[] = "system:serviceaccount:", AUTHENTICATED[] = "system:authenticated",
+                  UNAUTHENTICATED[] = "system:unauthenticated";
+
+static bool begins(const char *name, const char *prefix)
+{
+    return strncasecmp(name, prefix, strlen(prefix)) == 0;
+}
+
+const char *impersonation_header(const struct http_header *headers)
+{
+    for (; headers; headers = headers->next)
+        if (begins(headers->name, PREFIX))
+            return headers->name;
+    return NULL;
+}
+
+/* ---- Whether he may -------------------------------------------------------------------------- */
+
+struct request {
+    struct arena *arena;
+    const struct access_policy *policy;
+    const struct identity *asker;
+};
+
+static int check(const struct request *request, struct access_question question, struct err *err)
+{
+    question.verb = "impersonate";
+    struct access_answer answer =
+        access_decide(request->arena, request->policy, request->asker, &question);
+    if (answer.allowed)
+        return 0;
+    return err_set(err, ERR_FORBIDDEN, "%s",
+                   access_refusal(request->arena, request->asker, &question, answer.reason));
+}
+
+/* The namespace of "system:serviceaccount:NAMESPACE:NAME", or NULL for any other user. */
+static const char *account_namespace(struct arena *arena, const char *user, const char **ret_name)
+{
+    const char *namespace_ = user + strlen(ACCOUNT);
+    if (!str_has_prefix(user, ACCOUNT))
+        return NULL;
+    const char *colon = strchr(namespace_, ':');
+    if (!colon || colon == namespace_ || colon[1] == '\0' || strchr(colon + 1, ':'))
+        return NULL;
+    *ret_name = colon + 1;
+    return arena_strndup(arena, namespace_, (size_t)(colon - namespace_));
+}
+
+static int check_user(const struct request *request, const char *user, struct err *err)
+{
+    struct access_question question = {
+        .group = "", .resource = "users", .subresource = "", .namespace_ = "", .name = user};
+    const char *name;
+    const char *namespace_ = account_namespace(request->arena, user, &name);
+    if (namespace_) {
+        question.resource = "serviceaccounts";
+        question.namespace_ = namespace_;
+        question.name = name;
+    }
+    return check(request, question, err);
+}
+
+/* The key of an extra is part of the header's name: lower case, with percent escapes. */
+static char *extra_key(struct arena *arena, const char *header)
+{
+    const char *escaped = header + strlen(EXTRA);
+    char *key = http_percent_decode(arena, escaped, strlen(escaped), false);
+    for (char *c = key; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return key;
+}
+
+/* One header of the request: may he be, and be in, what it says? */
+static int check_header(const struct request *request, const struct http_header *header,
+                        struct err *err)
+{
+    static const char authentication[] = "authentication.k8s.io";
+    struct access_question question = {
+        .group = "", .subresource = "", .namespace_ = "", .name = header->value};
+    if (str_eq_nocase(header->name, USER))
+        return check_user(request, header->value, err);
+    if (str_eq_nocase(header->name, GROUP)) {
+        question.resource = "groups";
+    } else if (str_eq_nocase(header->name, UID)) {
+        question.group = authentication;
+        question.resource = "uids";
+    } else if (begins(header->name, EXTRA)) {
+        question.group = authentication;
+        question.resource = "userextras";
+        question.subresource = extra_key(request->arena, header->name);
+    } else {
+        return 0;
+    }
+    return check(request, question, err);
+}
+
+/* ---- Who he is then -------------------------------------------------------------------------- */
+
+/* Those that are named; a service account that comes without any is in its own; and everybody is
+ * one who is known, or one who is not. */
+static const char *const *groups_of(struct arena *arena, const struct identity *named,
+                                    const struct http_header *headers)
+{
+    size_t count = 0;
+    for (const struct http_header *header = headers; header; header = header->next)
+        count += str_eq_nocase(header->name, GROUP);
+    const char **groups = ARENA_ARRAY(arena, const char *, count + 4);
+    struct identity probe = {.groups = groups};
+    size_t used = 0;
+    for (; headers; headers = headers->next)
+        if (str_eq_nocase(headers->name, GROUP))
+            groups[used++] = headers->value;
+    const char *name, *namespace_ = account_namespace(arena, named->name, &name);
+    if (namespace_ && count == 0) {
+        groups[used++] = "system:serviceaccounts";
+        groups[used++] = arena_printf(arena, "system:serviceaccounts:%s", namespace_);
+    }
+    if (!identity_is_in(&probe, AUTHENTICATED) && !identity_is_in(&probe, UNAUTHENTICATED))
+        groups[used++] = str_eq(named->name, "system:anonymous") ? UNAUTHENTICATED : AUTHENTICATED;
+    return groups;
+}
+
+static const struct json *extra_of(struct arena *arena, const struct http_header *headers)
+{
+    struct json *extra = json_object(arena);
+    for (; headers; headers = headers->next)
+        if (begins(headers->name, EXTRA))
+            json_append(json_ensure_array(arena, extra, extra_key(arena, headers->name)),
+                        json_string(arena, headers->value));
+    return extra->count > 0 ? extra : NULL;
+}
+
+int impersonation_apply(struct arena *arena, const struct access_policy *policy,
+                        const struct identity *asker, const struct http_header *headers,
+                        const struct identity **ret, struct err *err)
+{
+    const struct request request = {arena, policy, asker};
+    const char *user = http_header_get(headers, USER), *uid = http_header_get(headers, UID);
+    if (str_is_empty(user))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "%.64s is sent without impersonating a user: send %s, too",
+                       impersonation_header(headers), USER);
+    for (const struct http_header *header = headers; header; header = header->next) {
+        int r = check_header(&request, header, err);
+        if (r < 0)
+            return r;
+    }
+    struct identity *identity = ARENA_NEW(arena, struct identity);
+    identity->name = user;
+    identity->uid = str_is_empty(uid) ? NULL : uid;
+    identity->groups = groups_of(arena, identity, headers);
+    identity->extra = extra_of(arena, headers);
+    *ret = identity;
+    return 0;
+}

@@ -1,0 +1,174 @@
+/* Tokens of service accounts; see token.h. */
+#include "engine/access/token.h"
+
+#include "base/base64.h"
+#include "base/rand.h"
+#include "base/str.h"
+
+#include <string.h>
+
+enum { CLOCK_SLACK_S = 60 }; /* a clock set back a little does not end everything */
+
+static const char SUBJECT_PREFIX[] = "system:serviceaccount:";
+
+static const char *encode_json(struct arena *arena, const struct json *json)
+{
+    const char *text = json_to_string(arena, json);
+    return base64_encode_url(arena, text, strlen(text));
+}
+
+static struct json *header(struct arena *arena)
+{
+    struct json *json = json_object(arena);
+    json_set_string(arena, json, "alg", "HS256");
+    json_set_string(arena, json, "typ", "JWT");
+    return json;
+}
+
+static void set_reference(struct arena *arena, struct json *object, const char *member,
+                          const char *name, const char *uid)
+{
+    struct json *reference = json_ensure_object(arena, object, member);
+    json_set_string(arena, reference, "name", name);
+    json_set_string(arena, reference, "uid", uid);
+}
+
+static struct json *payload(struct arena *arena, const struct token_claims *claims)
+{
+    char id[37];
+    rand_uuid(id);
+    struct json *json = json_object(arena);
+    if (json_count(claims->audiences) > 0)
+        json_set(arena, json, "aud", json_clone(arena, claims->audiences));
+    else
+        json_append(json_ensure_array(arena, json, "aud"), json_string(arena, TOKEN_ISSUER));
+    json_set_int(arena, json, "exp", claims->expires_s);
+    json_set_int(arena, json, "iat", claims->issued_s);
+    json_set_string(arena, json, "iss", TOKEN_ISSUER);
+    json_set_string(arena, json, "jti", id);
+    struct json *own = json_ensure_object(arena, json, "kubernetes.io");
+    json_set_string(arena, own, "namespace", claims->namespace_);
+    if (claims->pod)
+        set_reference(arena, own, "pod", claims->pod, claims->pod_uid);
+    set_reference(arena, own, "serviceaccount", claims->account, claims->account_uid);
+    json_set_int(arena, json, "nbf", claims->issued_s);
+    json_set(arena, json, "sub",
+             json_stringf(arena, "%s%s:%s", SUBJECT_PREFIX, claims->namespace_, claims->account));
+    return json;
+}
+
+int token_make(struct arena *arena, const struct engine_seal *seal,
+               const struct token_claims *claims, const char **ret, struct err *err)
+{
+    unsigned char made[ENGINE_SEAL_SIZE];
+    const char *sealed = arena_printf(arena, "%s.%s", encode_json(arena, header(arena)),
+                                      encode_json(arena, payload(arena, claims)));
+    int r = seal->make(seal->context, sealed, strlen(sealed), made, err);
+    if (r < 0)
+        return r;
+    const char *token =
+        arena_printf(arena, "%s.%s", sealed, base64_encode_url(arena, made, sizeof(made)));
+    if (strlen(token) > TOKEN_MAX)
+        return err_set(err, ERR_TOO_LARGE, "the token would be larger than %d bytes", TOKEN_MAX);
+    *ret = token;
+    return 0;
+}
+
+/* ---- Verifying ------------------------------------------------------------------------------- */
+
+static int refuse(struct err *err, const char *reason)
+{
+    return err_set(err, ERR_UNAUTHORIZED, "%s", reason);
+}
+
+/* Takes the same time wherever the two differ. */
+static bool same_seal(const unsigned char *made, const char *given, size_t size)
+{
+    unsigned difference = size != ENGINE_SEAL_SIZE;
+    for (size_t i = 0; i < ENGINE_SEAL_SIZE && i < size; i++)
+        difference |= made[i] ^ (unsigned char)given[i];
+    return difference == 0;
+}
+
+static int check_seal(struct arena *arena, const struct engine_seal *seal, const char *text,
+                      const char *last_dot, struct err *err)
+{
+    unsigned char made[ENGINE_SEAL_SIZE];
+    char *given;
+    size_t size;
+    if (base64_decode_url(arena, last_dot + 1, &given, &size, NULL) < 0)
+        return refuse(err, "the token's signature cannot be read");
+    int r = seal->make(seal->context, text, (size_t)(last_dot - text), made, err);
+    if (r < 0)
+        return r;
+    return same_seal(made, given, size) ? 0
+                                        : refuse(err, "the token was not signed by this cluster");
+}
+
+static int decode_json(struct arena *arena, const char *text, size_t size, struct json **ret,
+                       struct err *err)
+{
+    char *data;
+    if (base64_decode_url(arena, arena_strndup(arena, text, size), &data, &size, NULL) < 0 ||
+        json_parse(arena, data, size, NULL, ret, NULL) < 0)
+        return refuse(err, "the token cannot be read");
+    return 0;
+}
+
+static bool names_us(const struct json *audiences)
+{
+    JSON_EACH (audience, audiences) {
+        if (str_eq(json_text(audience), TOKEN_ISSUER))
+            return true;
+    }
+    return false;
+}
+
+static int check_claims(struct arena *arena, const struct json *json, int64_t now_s,
+                        struct token_claims *ret, struct err *err)
+{
+    const struct json *own = json_get(json, "kubernetes.io");
+    const struct json *account = json_get(own, "serviceaccount"), *pod = json_get(own, "pod");
+    struct token_claims claims = {
+        .namespace_ = json_get_string(own, "namespace", ""),
+        .account = json_get_string(account, "name", ""),
+        .account_uid = json_get_string(account, "uid", ""),
+        .pod = pod ? json_get_string(pod, "name", "") : NULL,
+        .pod_uid = pod ? json_get_string(pod, "uid", "") : NULL,
+        .audiences = json_get(json, "aud"),
+        .issued_s = json_get_int(json, "iat", INT64_MAX),
+        .expires_s = json_get_int(json, "exp", 0),
+    };
+    const char *subject =
+        arena_printf(arena, "%s%s:%s", SUBJECT_PREFIX, claims.namespace_, claims.account);
+    if (!str_eq(json_get_string(json, "iss", ""), TOKEN_ISSUER) || !claims.account_uid[0] ||
+        !str_eq(json_get_string(json, "sub", ""), subject))
+        return refuse(err, "the token is of no service account");
+    if (!names_us(claims.audiences))
+        return refuse(err, "the token is meant for somebody else");
+    if (json_get_int(json, "nbf", INT64_MAX) > now_s + CLOCK_SLACK_S)
+        return refuse(err, "the token does not hold yet");
+    if (claims.expires_s <= now_s)
+        return refuse(err, "the token has expired");
+    *ret = claims;
+    return 0;
+}
+
+int token_verify(struct arena *arena, const struct engine_seal *seal, const char *text,
+                 int64_t now_s, struct token_claims *ret, struct err *err)
+{
+    const char *first = strchr(text, '.'), *last = strrchr(text, '.');
+    if (!first || first == last || memchr(first + 1, '.', (size_t)(last - first - 1)) ||
+        strlen(text) > TOKEN_MAX)
+        return refuse(err, "the token has not three parts");
+    int r = check_seal(arena, seal, text, last, err);
+    if (r < 0)
+        return r;
+    struct json *head, *body;
+    if ((r = decode_json(arena, text, (size_t)(first - text), &head, err)) < 0 ||
+        (r = decode_json(arena, first + 1, (size_t)(last - first - 1), &body, err)) < 0)
+        return r;
+    if (!str_eq(json_get_string(head, "alg", ""), "HS256"))
+        return refuse(err, "the token names another way of signing");
+    return check_claims(arena, body, now_s, ret, err);
+}

@@ -1,0 +1,136 @@
+/* What classes give to those that name them, or name none: the priority of a pod and the storage
+ * class of a claim. Hooks of the registry, as those of rest_admit.c. */
+#include "base/str.h"
+#include "engine/api/rest.h"
+#include "kube/object.h"
+#include "kube/storage_class.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The best of the classes for which `beats` holds against the best so far (NULL: none yet). Only
+ * those with `word` in them are read at all: every pod that is made comes here. */
+static struct json *find_class(struct rest *rest, const struct registry_resource *classes,
+                               const char *word,
+                               bool (*beats)(const struct json *class_, const struct json *best))
+{
+    struct json *best = NULL;
+    struct store_object **stored;
+    size_t count =
+        store_list(engine_store(rest->engine), rest_key(rest->arena, classes, "", NULL), &stored);
+    for (size_t i = 0; i < count; i++) {
+        struct json *class_ = NULL;
+        const char *data = store_object_data(stored[i], rest->arena);
+        if (memmem(data, stored[i]->size, word, strlen(word)) &&
+            rest_read_one(rest, rest->arena, stored[i], &class_) && beats(class_, best))
+            best = class_;
+        store_object_unref(stored[i]);
+    }
+    free(stored);
+    return best;
+}
+
+/* ---- Priority -------------------------------------------------------------------------------- */
+
+static const struct registry_resource *priority_classes(void)
+{
+    return registry_built_in("scheduling.k8s.io", "v1", "priorityclasses");
+}
+
+/* Of several the lowest, as upstream. */
+static bool is_lower_default(const struct json *class_, const struct json *best)
+{
+    return json_get_bool(class_, "globalDefault", false) &&
+           (!best || json_get_int(class_, "value", 0) < json_get_int(best, "value", 0));
+}
+
+static int find_priority_class(struct rest *rest, const struct json *pod, struct json **ret,
+                               struct err *err)
+{
+    const char *name = json_get_string(json_get(pod, "spec"), "priorityClassName", "");
+    if (name[0] == '\0') {
+        *ret = find_class(rest, priority_classes(), "\"globalDefault\":true", is_lower_default);
+        return 0;
+    }
+    struct store_object *stored = store_get_pending(
+        engine_store(rest->engine), rest_key(rest->arena, priority_classes(), "", name));
+    if (!stored)
+        return err_set(err, ERR_FORBIDDEN,
+                       "pods \"%s\" is forbidden: no PriorityClass with name %.253s was found",
+                       kube_meta_name(pod), name);
+    int r = stored_read(rest->arena, stored, ret, err);
+    store_object_unref(stored);
+    return r;
+}
+
+int rest_admit_priority(struct rest *rest, struct json *pod, struct err *err)
+{
+    struct json *spec = json_get(pod, "spec"), *class_ = NULL;
+    int r = find_priority_class(rest, pod, &class_, err);
+    if (r < 0)
+        return r;
+    int64_t value = json_get_int(class_, "value", 0);
+    const char *policy = json_get_string(class_, "preemptionPolicy", "PreemptLowerPriority");
+    const char *given = json_get_string(spec, "preemptionPolicy", policy);
+    if (json_get_int(spec, "priority", value) != value)
+        return err_set(err, ERR_FORBIDDEN,
+                       "pods \"%s\" is forbidden: the integer value of priority (%" PRId64
+                       ") must not be provided in pod spec; priority admission controller computed "
+                       "%" PRId64 " from the given PriorityClass name",
+                       kube_meta_name(pod), json_get_int(spec, "priority", 0), value);
+    if (!str_eq(given, policy))
+        return err_set(err, ERR_FORBIDDEN,
+                       "pods \"%s\" is forbidden: the string value of PreemptionPolicy (%.63s) "
+                       "must not be provided in pod spec; priority admission controller computed "
+                       "%s from the given PriorityClass name",
+                       kube_meta_name(pod), given, policy);
+    if (class_)
+        json_set_string(rest->arena, spec, "priorityClassName", kube_meta_name(class_));
+    json_set_int(rest->arena, spec, "priority", value);
+    json_set_string(rest->arena, spec, "preemptionPolicy", policy);
+    return 0;
+}
+
+int rest_admit_priority_class(struct rest *rest, struct json *class_, const struct json *old,
+                              struct err *err)
+{
+    if (!json_get_bool(class_, "globalDefault", false))
+        return 0;
+    const struct json *present =
+        find_class(rest, priority_classes(), "\"globalDefault\":true", is_lower_default);
+    if (!present || str_eq(kube_meta_name(present), kube_meta_name(class_)))
+        return 0;
+    return err_set(err, ERR_FORBIDDEN,
+                   "priorityclasses.scheduling.k8s.io \"%s\" is forbidden: PriorityClass %s is "
+                   "already marked as default. Only one default can exist",
+                   kube_meta_name(class_), kube_meta_name(present));
+}
+
+/* ---- Storage --------------------------------------------------------------------------------- */
+
+/* Of several the newest, as upstream. */
+static bool is_newer_default(const struct json *class_, const struct json *best)
+{
+    return kube_class_is_default(class_) &&
+           (!best || kube_meta_created_ms(class_) > kube_meta_created_ms(best));
+}
+
+int rest_admit_claim(struct rest *rest, struct json *claim, const struct json *old, struct err *err)
+{
+    struct json *spec = json_get(claim, "spec");
+    const struct json *named = json_get(spec, "storageClassName");
+    int r = rest_admit_claim_limits(rest, claim, err);
+    if (r < 0)
+        return r;
+    /* "" asks for a volume without a class. */
+    if (old || (named && named->type != JSON_NULL) ||
+        kube_meta_annotation(claim, "volume.beta.kubernetes.io/storage-class"))
+        return 0;
+    const struct json *class_ =
+        find_class(rest, registry_built_in("storage.k8s.io", "v1", "storageclasses"),
+                   "is-default-class", is_newer_default);
+    if (class_)
+        json_set_string(rest->arena, spec, "storageClassName", kube_meta_name(class_));
+    return 0;
+}

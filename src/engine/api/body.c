@@ -1,0 +1,211 @@
+/* The body of a request: JSON, YAML or protobuf, read as an object of the kind that is expected.
+ * What cannot be read is refused in Kubernetes' words. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/yaml.h"
+#include "engine/api/rest.h"
+#include "kube/json_complaint.h"
+#include "kube/json_repeats.h"
+#include "kube/object.h"
+#include "kube/schema_protobuf.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    SUMMARY_MAX = 30,
+    RESERVED_MIN = 16 * 1024, /* bytes; smaller bodies are not counted */
+};
+
+enum body_type { BODY_JSON, BODY_YAML, BODY_PROTOBUF };
+
+static const char *const MEDIA_TYPES[] = {
+    [BODY_JSON] = "application/json",
+    [BODY_YAML] = "application/yaml",
+    [BODY_PROTOBUF] = "application/vnd.kubernetes.protobuf",
+};
+
+static int body_type(const struct rest *rest, enum body_type *ret, struct err *err)
+{
+    const char *type = http_header_get(rest->exchange->request->headers, "Content-Type");
+    size_t size = type ? strcspn(type, "; ") : 0;
+    bool custom = rest->route.resource->form != SCHEMA_FORM_TYPED;
+    *ret = BODY_JSON;
+    if (size == 0)
+        return 0;
+    for (size_t i = 0; i < ARRAY_SIZE(MEDIA_TYPES); i++)
+        if (strlen(MEDIA_TYPES[i]) == size && strncasecmp(type, MEDIA_TYPES[i], size) == 0) {
+            *ret = (enum body_type)i;
+            return 0;
+        }
+    return err_set(err, ERR_MEDIA_TYPE,
+                   "the body of the request was in an unknown format - accepted media types "
+                   "include: %s, %s%s%s",
+                   MEDIA_TYPES[BODY_JSON], MEDIA_TYPES[BODY_YAML], custom ? "" : ", ",
+                   custom ? "" : MEDIA_TYPES[BODY_PROTOBUF]);
+}
+
+/* What the body begins with: as text if it looks like an object, else in hexadecimal digits. */
+static const char *summary(struct arena *arena, const char *body, size_t size)
+{
+    size_t shown = size < SUMMARY_MAX ? size : SUMMARY_MAX;
+    const char *more = shown < size ? " ..." : "";
+    char hex[SUMMARY_MAX * 2 + 1] = "";
+    if (size == 0)
+        return "<empty>";
+    if (body[0] == '{')
+        return arena_printf(arena, "%.*s%s", (int)shown, body, more);
+    for (size_t i = 0; i < shown; i++)
+        snprintf(hex + i * 2, 3, "%02x", (unsigned char)body[i]);
+    return arena_printf(arena, "%s%s", hex, more);
+}
+
+static int refuse(struct rest *rest, const char *kind, const char *why, struct err *err)
+{
+    const struct http_request *request = rest->exchange->request;
+    return err_set(err, ERR_BAD_REQUEST,
+                   "the object provided is unrecognized (must be of type %s): couldn't get "
+                   "version/kind; json parse error: %s (%s)",
+                   kind, why, summary(rest->arena, request->body, request->body_size));
+}
+
+/* Estimates how many values the tree of a body will have: never too few for JSON, roughly for YAML
+ * and protobuf. Commas and brackets within the strings of JSON are not counted. */
+static size_t count_values(const char *body, size_t size)
+{
+    bool is_json = body[0] == '{' || body[0] == '[', in_string = false;
+    size_t count = 1;
+    for (size_t i = 0; i < size; i++) {
+        char c = body[i];
+        if (is_json && c == '"')
+            in_string = !in_string;
+        else if (in_string)
+            i += c == '\\';
+        else
+            count += c == ',' || c == '{' || c == '[' || (!is_json && c == '\n');
+    }
+    return count;
+}
+
+int rest_reserve_body(struct rest *rest, struct err *err)
+{
+    const struct http_request *request = rest->exchange->request;
+    size_t size = request->body_size;
+    if (size < RESERVED_MIN)
+        return 0;
+    return rest_reserve(rest, size + count_values(request->body, size) * sizeof(struct json), err);
+}
+
+int rest_read_json(struct rest *rest, struct json **ret, struct err *err)
+{
+    const struct http_request *request = rest->exchange->request;
+    int r = json_parse(rest->arena, request->body, request->body_size, NULL, ret, err);
+    if (r == 0)
+        return 0;
+    const char *complaint = kube_json_complaint(rest->arena, request->body, request->body_size);
+    if (complaint)
+        return err_set(err, ERR_BAD_REQUEST, "%s", complaint);
+    return kube_json_repeats_parse(rest->arena, request->body, request->body_size, ret,
+                                   &rest->repeats, err);
+}
+
+int rest_parse_yaml(struct rest *rest, struct json **ret, struct err *err)
+{
+    static const struct json_limits lenient = {.repeats = true};
+    const struct http_request *request = rest->exchange->request;
+    const struct source source = {"body", request->body, request->body_size, false};
+    struct json *documents;
+    int r = yaml_parse(rest->arena, &source, NULL, &documents, NULL);
+    bool repeats = r < 0;
+    if (repeats)
+        r = yaml_parse(rest->arena, &source, &lenient, &documents, err);
+    if (r < 0) {
+        err_wrap(err, "error decoding YAML");
+        return err_set(err, ERR_BAD_REQUEST, "%s", arena_strdup(rest->arena, err->message));
+    }
+    if (documents->count != 1 || documents->first->type != JSON_OBJECT)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "error decoding YAML: the body must be one object, as YAML or JSON");
+    rest->yaml = true;
+    if (repeats)
+        kube_yaml_repeats_settle(rest->arena, documents->first, &rest->repeats);
+    *ret = documents->first;
+    return 0;
+}
+
+int rest_read_any(struct rest *rest, const char *kind, struct json **ret, struct err *err)
+{
+    static const char head[] = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; "
+                               "Kind string \"json:\\\"kind,omitempty\\\"\" }";
+    const struct http_request *request = rest->exchange->request;
+    if (request->body_size == 0) {
+        *ret = NULL;
+        return 0;
+    }
+    enum body_type type = BODY_JSON;
+    int r = body_type(rest, &type, err);
+    if (r < 0)
+        return r;
+    if (type == BODY_PROTOBUF)
+        return schema_protobuf_read_body(rest->arena, request->body, request->body_size, ret, err);
+    if (type == BODY_YAML)
+        return rest_parse_yaml(rest, ret, err);
+    struct json *body;
+    r = rest_read_json(rest, &body, err);
+    if (r < 0)
+        return refuse(rest, kind, arena_strdup(rest->arena, err->message), err);
+    if (body->type != JSON_OBJECT)
+        return refuse(rest, kind, kube_json_mismatch(rest->arena, body, head), err);
+    *ret = body;
+    return 0;
+}
+
+char *rest_no_conversion(struct rest *rest, const char *kind, const char *api_version)
+{
+    const struct kube_resource *id = &rest->route.resource->id;
+    const char *slash = strchr(api_version, '/');
+    size_t size = strcspn(id->group, ".");
+    return arena_printf(rest->arena, "converting (%.100s.%.100s) to (%.*s.%s): unknown conversion",
+                        slash ? slash + 1 : api_version, kind, (int)(size ? size : 4),
+                        size ? id->group : "core", id->kind);
+}
+
+/* apiVersion and kind may be missing, since the path says them; they may not be others. */
+static int check_kind(struct rest *rest, struct json *body, struct err *err)
+{
+    const struct registry_resource *resource = rest->route.resource;
+    const char *kind = json_get_string(body, "kind", "");
+    const char *version = json_get_string(body, "apiVersion", "");
+    const char *slash = strchr(version, '/');
+    if (kind[0] && !str_eq(kind, resource->id.kind))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "%.100s in version \"%.100s\" cannot be handled as a %s: %s", kind,
+                       slash ? slash + 1 : version, resource->id.kind,
+                       rest_no_conversion(rest, kind, version));
+    if (version[0] && !str_eq(version, rest_api_version(rest)))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the API version in the data (%.100s) does not match the expected API "
+                       "version (%s)",
+                       version, rest_api_version(rest));
+    rest_convert_in(rest, rest->arena, body);
+    kube_object_set_kind(rest->arena, body, &resource->id);
+    return 0;
+}
+
+int rest_read_body(struct rest *rest, struct json **ret, struct err *err)
+{
+    struct json *body = NULL;
+    const char *kind = rest->route.resource->id.kind;
+    int r = rest_read_any(rest, kind, &body, err);
+    if (r < 0)
+        return r;
+    if (!body)
+        return refuse(rest, kind, "unexpected end of JSON input", err);
+    r = check_kind(rest, body, err);
+    if (r < 0)
+        return r;
+    *ret = body;
+    return 0;
+}

@@ -1,0 +1,218 @@
+/* GET and LIST of metrics.k8s.io: what `kubectl top` shows. Nothing of it is stored; whoever runs
+ * the pods is asked, who may take a moment, and answers for all of them at once. */
+#include "base/moment.h"
+#include "base/str.h"
+#include "engine/api/rest.h"
+#include "kube/object.h"
+#include "kube/quantity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct metrics {
+    struct rest *rest;
+    const struct registry_resource *measured; /* pods or nodes themselves */
+    struct rest_filter filter;
+    void *asked; /* what is under way, as the backend has it */
+};
+
+static void set_quantity(struct arena *arena, struct json *usage, const char *name,
+                         const struct kube_quantity *quantity)
+{
+    char text[KUBE_QUANTITY_TEXT_MAX];
+    kube_quantity_format(quantity, text);
+    json_set_string(arena, usage, name, text);
+}
+
+static void set_usage(struct arena *arena, struct json *target, const struct engine_usage *usage)
+{
+    enum { NANO = 1000000000 };
+    const struct kube_quantity cpu = {usage->cpu_nano, KUBE_QUANTITY_DECIMAL};
+    const struct kube_quantity memory = {(__int128)usage->memory_bytes * NANO,
+                                         KUBE_QUANTITY_BINARY};
+    struct json *object = json_ensure_object(arena, target, "usage");
+    set_quantity(arena, object, "cpu", &cpu);
+    set_quantity(arena, object, "memory", &memory);
+}
+
+/* A time span as Go writes it: "1m0.5s". */
+static const char *span_text(struct arena *arena, int64_t ms)
+{
+    char seconds[32];
+    int size = snprintf(seconds, sizeof(seconds), "%lld.%03lld", (long long)(ms / 1000 % 60),
+                        (long long)(ms % 1000));
+    while (seconds[size - 1] == '0')
+        size--;
+    size -= seconds[size - 1] == '.';
+    return ms >= 60000 ? arena_printf(arena, "%lldm%.*ss", (long long)(ms / 60000), size, seconds)
+                       : arena_printf(arena, "%.*ss", size, seconds);
+}
+
+static struct json *begin(const struct metrics *metrics, struct arena *arena,
+                          const struct json *object, const struct engine_usage_report *report)
+{
+    const struct registry_resource *resource = metrics->rest->route.resource;
+    char now[MOMENT_TEXT_MAX];
+    moment_format(report->taken_ms, now);
+    struct json *made = json_object(arena);
+    json_set_string(arena, made, "kind", resource->id.kind);
+    json_set_string(arena, made, "apiVersion", resource->api_version);
+    struct json *meta = json_ensure_object(arena, made, "metadata");
+    json_set_string(arena, meta, "name", kube_meta_name(object));
+    if (resource->id.namespaced)
+        json_set_string(arena, meta, "namespace", kube_meta_namespace(object));
+    json_set_string(arena, meta, "creationTimestamp", now);
+    if (json_count(kube_meta_labels(object)))
+        json_set(arena, meta, "labels", json_clone(arena, kube_meta_labels(object)));
+    json_set_string(arena, made, "timestamp", now);
+    json_set_string(arena, made, "window", span_text(arena, report->window_ms));
+    return made;
+}
+
+/* The object's metrics; NULL for a pod that does not run. */
+static struct json *measure(const struct metrics *metrics, struct arena *arena,
+                            const struct json *object, const struct engine_usage_report *report)
+{
+    if (!metrics->measured->id.namespaced) {
+        struct json *made = begin(metrics, arena, object, report);
+        set_usage(arena, made, &report->machine);
+        return made;
+    }
+    const struct engine_pod_usage *pod = NULL;
+    for (size_t i = 0; i < report->count && !pod; i++)
+        if (str_eq(report->pods[i].uid, kube_meta_uid(object)))
+            pod = &report->pods[i];
+    if (!pod)
+        return NULL;
+    struct json *made = begin(metrics, arena, object, report);
+    struct json *containers = json_ensure_array(arena, made, "containers");
+    for (size_t i = 0; i < pod->count; i++) {
+        struct json *container = json_object(arena);
+        json_set_string(arena, container, "name", pod->containers[i].name);
+        set_usage(arena, container, &pod->containers[i].usage);
+        json_append(containers, container);
+    }
+    return made;
+}
+
+static void answer_one(struct metrics *metrics, const struct engine_usage_report *report)
+{
+    struct rest *rest = metrics->rest;
+    struct err err = ERR_INIT;
+    struct json *object, *made = NULL;
+    const char *key =
+        rest_key(rest->arena, metrics->measured, rest->route.namespace_, rest->route.name);
+    struct store_object *stored = store_get(engine_store(rest->engine), key);
+    if (!stored) {
+        err_set(&err, ERR_NOT_FOUND, "%s \"%s\" not found", metrics->measured->id.plural,
+                rest->route.name);
+    } else if (stored_read(rest->arena, stored, &object, &err) == 0) {
+        made = measure(metrics, rest->arena, object, report);
+        if (!made)
+            err_set(&err, ERR_NOT_FOUND, "podmetrics.metrics.k8s.io \"%s/%s\" not found",
+                    rest->route.namespace_, rest->route.name);
+    }
+    if (stored)
+        store_object_unref(stored);
+    if (made)
+        rest_respond_json(rest, 200, made);
+    else
+        rest_respond_error(rest, &err);
+}
+
+/* Visit what is asked for, in the order of names. */
+static void each_measured(struct metrics *metrics, const struct engine_usage_report *report,
+                          void (*add)(void *context, struct json *made), void *context)
+{
+    struct rest *rest = metrics->rest;
+    struct store_object **objects;
+    size_t count = store_list(
+        engine_store(rest->engine),
+        rest_key(rest->arena, metrics->measured, rest->route.namespace_, NULL), &objects);
+    for (size_t i = 0; i < count; i++) {
+        struct json *object, *made = NULL;
+        if (rest_read_one(rest, rest->arena, objects[i], &object) &&
+            rest_filter_matches(&metrics->filter, object))
+            made = measure(metrics, rest->arena, object, report);
+        if (made)
+            add(context, made);
+        store_object_unref(objects[i]);
+    }
+    free(objects);
+}
+
+static void add_formed(void *context, struct json *made)
+{
+    rest_formed_add(context, made);
+}
+
+/* Elements of a typed list do not say again what the list says. */
+static void add_item(void *context, struct json *made)
+{
+    json_remove(made, "kind");
+    json_remove(made, "apiVersion");
+    json_append(context, made);
+}
+
+static void answer_list(struct metrics *metrics, const struct engine_usage_report *report)
+{
+    struct rest *rest = metrics->rest;
+    struct json *meta = json_object(rest->arena);
+    if (rest->table || rest->partial) {
+        struct rest_formed formed;
+        struct err err = ERR_INIT;
+        if (rest_formed_begin(rest, meta, &formed, &err) < 0) {
+            rest_respond_error(rest, &err);
+            return;
+        }
+        each_measured(metrics, report, add_formed, &formed);
+        rest_respond_json(rest, 200, formed.list);
+        return;
+    }
+    struct json *list = json_object(rest->arena);
+    json_set_string(rest->arena, list, "kind", rest->route.resource->list_kind);
+    json_set_string(rest->arena, list, "apiVersion", rest->route.resource->api_version);
+    json_set(rest->arena, list, "metadata", meta);
+    each_measured(metrics, report, add_item, json_ensure_array(rest->arena, list, "items"));
+    rest_respond_json(rest, 200, list);
+}
+
+static void on_usage(void *context, const struct engine_usage_report *report)
+{
+    struct metrics *metrics = context;
+    metrics->rest->exchange->on_cancel = NULL;
+    if (!report) {
+        struct err err = ERR_INIT;
+        err_set(&err, ERR_UNAVAILABLE, "the nodes of this server are going down");
+        rest_respond_error(metrics->rest, &err);
+    } else if (metrics->rest->route.verb == VERB_GET)
+        answer_one(metrics, report);
+    else
+        answer_list(metrics, report);
+}
+
+static void on_cancel(struct http_exchange *exchange)
+{
+    struct metrics *metrics = exchange->context;
+    engine_backend(metrics->rest->engine)->usage_cancel(metrics->asked);
+}
+
+void rest_metrics(struct rest *rest)
+{
+    const struct engine_pod_backend *backend = engine_backend(rest->engine);
+    struct metrics *metrics = ARENA_NEW(rest->arena, struct metrics);
+    struct err err = ERR_INIT;
+    metrics->rest = rest;
+    metrics->measured = registry_built_in("", "v1", rest->route.resource->id.plural);
+    int r = rest_filter_of(rest, &metrics->filter, &err);
+    if (r == 0 && !backend->usage)
+        r = err_set(&err, ERR_UNAVAILABLE,
+                    "no node of this server runs pods, so there is nobody who measures them");
+    if (r < 0) {
+        rest_respond_error(rest, &err);
+        return;
+    }
+    rest->exchange->context = metrics;
+    rest->exchange->on_cancel = on_cancel;
+    metrics->asked = backend->usage(backend->context, on_usage, metrics);
+}

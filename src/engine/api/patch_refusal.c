@@ -1,0 +1,98 @@
+/* The refusal of a patch whose result cannot be read: Kubernetes shows a strategic patch as Go
+ * prints a map, and of any other the object it made, as JSON. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/api/rest.h"
+#include "kube/patch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN_MAX = 64 * 1024 };
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(const struct json *const *)a)->name, (*(const struct json *const *)b)->name);
+}
+
+/* The members by their names, as Go writes maps. */
+static const struct json **sorted(struct arena *arena, const struct json *object)
+{
+    const struct json **members = ARENA_ARRAY(arena, const struct json *, object->count + 1);
+    size_t count = 0;
+    JSON_EACH (member, object)
+        members[count++] = member;
+    qsort(members, count, sizeof(members[0]), by_name);
+    return members;
+}
+
+static void print_map(struct arena *arena, const struct json *value, struct buf *buf)
+{
+    bool first = true;
+    if (value->type == JSON_OBJECT) {
+        buf_append_str(buf, "map[");
+        for (const struct json **member = sorted(arena, value); *member; member++) {
+            buf_printf(buf, "%s%s:", first ? "" : " ", (*member)->name);
+            print_map(arena, *member, buf);
+            first = false;
+        }
+        buf_append_char(buf, ']');
+    } else if (value->type == JSON_ARRAY) {
+        buf_append_char(buf, '[');
+        JSON_EACH (item, value) {
+            buf_append_str(buf, first ? "" : " ");
+            print_map(arena, item, buf);
+            first = false;
+        }
+        buf_append_char(buf, ']');
+    } else if (value->type == JSON_STRING) {
+        buf_append_str(buf, value->text);
+    } else if (value->type == JSON_NULL) {
+        buf_append_str(buf, "<nil>");
+    } else {
+        json_write(value, buf);
+    }
+}
+
+/* Its members by name, the metadata's in the order in which Go's type has them, and without those
+ * who own the fields: they are not there when a patch is applied. */
+static struct json *as_go_writes(struct arena *arena, const struct json *object)
+{
+    static const char *const order[] = {
+        "name",       "generateName",     "namespace", "uid", "resourceVersion",
+        "generation", "creationTimestamp"};
+    struct json *whole = json_object(arena), *meta = json_object(arena);
+    for (const struct json **member = sorted(arena, object); *member; member++)
+        json_set(arena, whole, (*member)->name, json_clone(arena, *member));
+    const struct json *given = json_get(whole, "metadata");
+    if (!given || given->type != JSON_OBJECT)
+        return whole;
+    for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+        if (json_get(given, order[i]))
+            json_set(arena, meta, order[i], json_clone(arena, json_get(given, order[i])));
+    JSON_EACH (member, given) {
+        if (!json_get(meta, member->name) && !str_eq(member->name, "managedFields"))
+            json_set(arena, meta, member->name, json_clone(arena, member));
+    }
+    json_set(arena, whole, "metadata", meta);
+    return whole;
+}
+
+int rest_refuse_patch(struct rest *rest, const struct json *object, const char *why,
+                      struct err *err)
+{
+    enum kube_patch_type type = KUBE_PATCH_MERGE;
+    const char *media = http_header_get(rest->exchange->request->headers, "Content-Type");
+    _cleanup_buf_ struct buf shown;
+    buf_init(&shown, SHOWN_MAX);
+    (void)kube_patch_type_parse(media, &type, NULL);
+    if (type == KUBE_PATCH_STRATEGIC)
+        print_map(rest->arena, rest->patched, &shown);
+    else
+        json_write(as_go_writes(rest->arena, object), &shown);
+    rest->about_nothing = true;
+    field_invalid(&rest->invalid, "patch", json_string(rest->arena, shown.size ? shown.data : ""),
+                  "%s", why);
+    return err_set(err, ERR_INVALID, "the patch is invalid");
+}

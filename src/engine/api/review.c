@@ -1,0 +1,144 @@
+/* Questions about oneself, answered and never stored: `kubectl auth can-i` (one permission), `can-i
+ * --list` (all of them) and `whoami`. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/api/rest.h"
+
+/* ---- May I? ---------------------------------------------------------------------------------- */
+
+static int read_question(const struct json *spec, struct access_question *ret, struct err *err)
+{
+    const struct json *resource = json_get(spec, "resourceAttributes");
+    const struct json *path = json_get(spec, "nonResourceAttributes");
+    if (!resource == !path)
+        return err_set(err, ERR_INVALID,
+                       "exactly one of spec.resourceAttributes and spec.nonResourceAttributes must "
+                       "be specified");
+    *ret = (struct access_question){
+        .verb = json_get_string(resource ? resource : path, "verb", ""),
+        .path = path ? json_get_string(path, "path", "") : NULL,
+        .group = json_get_string(resource, "group", ""),
+        .resource = json_get_string(resource, "resource", ""),
+        .subresource = json_get_string(resource, "subresource", ""),
+        .namespace_ = json_get_string(resource, "namespace", ""),
+        .name = json_get_string(resource, "name", ""),
+    };
+    return 0;
+}
+
+static int review_access(struct rest *rest, const struct json *review, struct json *status,
+                         struct err *err)
+{
+    struct access_question question;
+    int r = read_question(json_get(review, "spec"), &question, err);
+    if (r < 0)
+        return r;
+    struct access_answer answer =
+        access_decide(rest->arena, engine_policy(rest->engine), rest->identity, &question);
+    json_set_bool(rest->arena, status, "allowed", answer.allowed);
+    if (answer.reason[0])
+        json_set_string(rest->arena, status, "reason", answer.reason);
+    return 0;
+}
+
+/* ---- What may I? ----------------------------------------------------------------------------- */
+
+struct listing {
+    struct arena *arena;
+    struct json *resources, *paths;
+};
+
+static void take(struct arena *arena, struct json *target, const struct json *rule,
+                 const char *member)
+{
+    const struct json *list = json_get(rule, member);
+    if (json_count(list) > 0)
+        json_set(arena, target, member, json_clone(arena, list));
+}
+
+static bool list_rule(void *context, const struct access_grant *grant)
+{
+    static const char *const members[] = {"verbs", "apiGroups", "resources", "resourceNames"};
+    struct listing *listing = context;
+    struct json *rule = json_object(listing->arena);
+    if (!grant->rule)
+        return false;
+    if (json_count(json_get(grant->rule, "nonResourceURLs")) > 0) {
+        take(listing->arena, rule, grant->rule, "verbs");
+        take(listing->arena, rule, grant->rule, "nonResourceURLs");
+        json_append(listing->paths, rule);
+        return false;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(members); i++)
+        take(listing->arena, rule, grant->rule, members[i]);
+    json_append(listing->resources, rule);
+    return false;
+}
+
+static int review_rules(struct rest *rest, const struct json *review, struct json *status,
+                        struct err *err)
+{
+    const char *namespace_ = json_get_string(json_get(review, "spec"), "namespace", "");
+    if (namespace_[0] == '\0')
+        return err_set(err, ERR_BAD_REQUEST, "no namespace on request");
+    struct listing listing = {rest->arena, json_ensure_array(rest->arena, status, "resourceRules"),
+                              json_ensure_array(rest->arena, status, "nonResourceRules")};
+    json_set_bool(rest->arena, status, "incomplete", false);
+    access_each_rule(rest->arena, engine_policy(rest->engine), rest->identity, namespace_,
+                     list_rule, &listing);
+    return 0;
+}
+
+/* ---- Who am I? ------------------------------------------------------------------------------- */
+
+static void add_extra(struct arena *arena, struct json *user, const char *key, const char *value)
+{
+    if (value)
+        json_append(json_ensure_array(arena, json_ensure_object(arena, user, "extra"), key),
+                    json_string(arena, value));
+}
+
+static int review_self(struct rest *rest, const struct json *review, struct json *status,
+                       struct err *err)
+{
+    const struct identity *identity = rest->identity;
+    struct json *user = json_ensure_object(rest->arena, status, "userInfo");
+    json_set_string(rest->arena, user, "username", identity->name);
+    if (identity->uid)
+        json_set_string(rest->arena, user, "uid", identity->uid);
+    if (identity->extra)
+        json_set(rest->arena, user, "extra", json_clone(rest->arena, identity->extra));
+    struct json *groups = json_ensure_array(rest->arena, user, "groups");
+    for (const char *const *group = identity->groups; *group; group++)
+        json_append(groups, json_string(rest->arena, *group));
+    add_extra(rest->arena, user, "authentication.kubernetes.io/pod-name", identity->pod);
+    add_extra(rest->arena, user, "authentication.kubernetes.io/pod-uid", identity->pod_uid);
+    return 0;
+}
+
+static const struct {
+    const char *kind;
+    int (*answer)(struct rest *rest, const struct json *review, struct json *status,
+                  struct err *err);
+} REVIEWS[] = {
+    {"SelfSubjectAccessReview", review_access},
+    {"SelfSubjectReview", review_self},
+    {"SelfSubjectRulesReview", review_rules},
+};
+
+void rest_review(struct rest *rest)
+{
+    struct err err = ERR_INIT;
+    struct json *review, *status = json_object(rest->arena);
+    int r = rest_read_body(rest, &review, &err);
+    for (size_t i = 0; r == 0 && i < ARRAY_SIZE(REVIEWS); i++)
+        if (str_eq(REVIEWS[i].kind, rest->route.resource->id.kind))
+            r = REVIEWS[i].answer(rest, review, status, &err);
+    if (r < 0) {
+        rest_respond_error(rest, &err);
+        return;
+    }
+    json_ensure_object(rest->arena, review, "metadata");
+    json_set(rest->arena, review, "status", status);
+    rest_respond_json(rest, 201, review);
+}

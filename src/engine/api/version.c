@@ -1,0 +1,46 @@
+/* The resourceVersion of a read: a client that knows a state wants none that is older. There is
+ * only the newest one here, so whoever asks for more than that knew another life of this store, or
+ * will wait for long. */
+#include "base/str.h"
+#include "engine/api/rest.h"
+#include "kube/status.h"
+
+#include <inttypes.h>
+
+enum { RETRY_AFTER_S = 1 };
+
+int rest_read_version(const char *text, int64_t *ret, struct err *err)
+{
+    if (str_to_int64(text, 0, INT64_MAX, ret, NULL) < 0)
+        return err_set(err, ERR_UNKNOWN,
+                       "resourceVersion: Invalid value: \"%.100s\": strconv.ParseUint: parsing "
+                       "\"%.100s\": invalid syntax",
+                       text, text);
+    return 0;
+}
+
+int rest_check_version(struct rest *rest, int64_t *ret, struct err *err)
+{
+    const char *text = rest_query(rest, "resourceVersion");
+    int64_t current = store_revision(engine_store(rest->engine)), asked = 0;
+    int r = str_is_empty(text) ? 0 : rest_read_version(text, &asked, err);
+    if (r < 0)
+        return r;
+    if (asked > current)
+        return err_set(err, ERR_TIMEOUT,
+                       "Timeout: Too large resource version: %" PRId64 ", current: %" PRId64, asked,
+                       current);
+    *ret = asked;
+    return 0;
+}
+
+/* Clients tell it from other timeouts by the cause, and list anew instead of asking again. */
+struct json *rest_too_new_status(struct arena *arena, const struct err *err)
+{
+    struct json *causes = json_array(arena);
+    kube_status_add_cause(arena, causes, "ResourceVersionTooLarge", NULL,
+                          "Too large resource version");
+    return kube_status_from_err(
+        arena, err,
+        &(struct kube_status_details){.causes = causes, .retry_after_seconds = RETRY_AFTER_S});
+}

@@ -1,0 +1,87 @@
+/* One pass over a deployment; see deployment.h. */
+#include "engine/controllers/deployment/internal.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+
+/* Pods of sets that are history, running or about to. */
+static bool old_pods_run(const struct deployment_pass *pass)
+{
+    for (size_t i = 0; i < pass->count; i++)
+        if (!pass->sets[i].is_new && pass->sets[i].total > 0)
+            return true;
+    for (size_t i = 0; i < pass->observed->pod_count; i++) {
+        const struct json *pod = pass->observed->pods[i];
+        const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
+        bool of_new = pass->newest && kube_meta_is_controlled_by(pod, pass->newest->uid);
+        if (!of_new && !str_eq(phase, "Succeeded") && !str_eq(phase, "Failed"))
+            return true;
+    }
+    return false;
+}
+
+static void make_new_set(struct deployment_pass *pass, struct json *status)
+{
+    deployment_plan_new_set(pass);
+    const struct deployment_plan *plan = pass->plan;
+    const struct json *set = plan->actions[plan->action_count - 1].set;
+    deployment_note_created(pass, status, kube_meta_name(set));
+}
+
+/* The sizes of this step, or a new set; true if the step changes nothing. */
+static bool roll_out(struct deployment_pass *pass, struct json *status)
+{
+    if (!pass->rolling && deployment_size_recreate(pass))
+        return false;
+    if (!pass->rolling && old_pods_run(pass))
+        return false;
+    if (!pass->newest) {
+        make_new_set(pass, status);
+        return false;
+    }
+    if (pass->rolling)
+        return !deployment_size_rolling(pass);
+    pass->newest->wanted = pass->replicas;
+    return pass->newest->wanted == pass->newest->size;
+}
+
+static void advance(struct deployment_pass *pass)
+{
+    const struct json *old = json_get(pass->deployment, "status");
+    bool rolling_out = !pass->deleting && !pass->paused && !pass->resized, settled = false;
+    struct json *status = json_clone_object(pass->arena, old);
+    deployment_note_paused(pass, status);
+    if (pass->newest)
+        deployment_note_found(pass, status);
+    if (pass->newest && !pass->deleting && !deployment_plan_annotate(pass))
+        return; /* its revision first: the next pass goes on */
+    if (rolling_out)
+        settled = roll_out(pass, status);
+    else if (!pass->deleting)
+        deployment_size_scale(pass);
+    deployment_plan_resize(pass);
+    if (!pass->deleting &&
+        (pass->paused || (rolling_out && settled && deployment_is_complete(pass, old))))
+        deployment_plan_forget(pass);
+    deployment_status(pass, status);
+    if (rolling_out)
+        deployment_status_progress(pass, status);
+    pass->plan->status = status;
+}
+
+void deployment_reconcile(struct arena *arena, const struct deployment_observed *observed,
+                          struct deployment_plan *ret)
+{
+    struct deployment_pass pass = {
+        .arena = arena,
+        .observed = observed,
+        .deployment = observed->deployment,
+        .now_ms = observed->now_ms,
+        .plan = ret,
+    };
+    *ret = (struct deployment_plan){.requeue_ms = -1};
+    deployment_pass_read(&pass);
+    /* Whose sets are whose is settled first. */
+    if (ret->action_count == 0)
+        advance(&pass);
+}

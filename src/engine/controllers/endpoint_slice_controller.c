@@ -1,0 +1,200 @@
+/* Keeps the EndpointSlices of each service: of its pods where it has a selector, of its Endpoints
+ * where somebody else writes those. They go with their owner. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/controllers/endpoint_slice.h"
+#include "engine/controllers/workloads.h"
+#include "engine/kinds/service_spec.h"
+#include "kube/object.h"
+#include "kube/selector.h"
+
+#include <stdlib.h>
+
+enum { STAGE_ACTIONS, STAGES };
+
+struct slice_run {
+    struct workload_run run; /* first */
+    struct endpoint_slice_action *actions;
+    size_t count;
+};
+
+static char *version_of(const struct json *slice)
+{
+    return mem_printf("%s@%s", kube_meta_uid(slice), kube_meta_resource_version(slice));
+}
+
+/* ---- Carrying out ---------------------------------------------------------------------------- */
+
+static void on_answer(void *context, struct json *object, const struct err *err)
+{
+    struct slice_run *run = context;
+    if (err && err->code != ERR_NOT_FOUND)
+        run->run.pass.failed = true;
+    kube_pass_answered(&run->run.pass);
+}
+
+static void on_written(void *context, struct json *slice, const struct err *err)
+{
+    struct slice_run *run = context;
+    if (!err) {
+        _cleanup_free_ char *write = version_of(slice);
+        const struct kube_object *seen =
+            kube_informer_get(hub_informer(run->run.hub, "endpointslices.discovery.k8s.io"),
+                              kube_meta_namespace(slice), kube_meta_name(slice));
+        if (!seen ||
+            !str_eq(kube_meta_resource_version(seen->json), kube_meta_resource_version(slice)))
+            workload_run_wrote(&run->run, write);
+    }
+    on_answer(context, slice, err);
+}
+
+static bool start_next(struct kube_pass *pass)
+{
+    struct slice_run *run = CONTAINER_OF(pass, struct slice_run, run.pass);
+    if (pass->position == run->count)
+        return false;
+    const struct endpoint_slice_action *action = &run->actions[pass->position++];
+    const char *namespace_ = pass->workload->namespace_, *name = kube_meta_name(action->slice);
+    struct kube_delete_options options = {.grace_period_seconds = -1,
+                                          .uid = kube_meta_uid(action->slice)};
+    switch (action->step) {
+    case ENDPOINT_SLICE_CREATE:
+        kube_create(pass->client, &KUBE_ENDPOINTSLICES, namespace_, action->slice, on_written, run);
+        break;
+    case ENDPOINT_SLICE_UPDATE:
+        kube_update(pass->client, &KUBE_ENDPOINTSLICES, namespace_, name, action->slice, on_written,
+                    run);
+        break;
+    case ENDPOINT_SLICE_DELETE:
+        kube_delete(pass->client, &KUBE_ENDPOINTSLICES, namespace_, name, &options, on_answer, run);
+        break;
+    }
+    return true;
+}
+
+static const struct kube_pass_stages RUN_STAGES = {STAGES, start_next, NULL};
+
+/* ---- Deciding -------------------------------------------------------------------------------- */
+
+static void gather_pods(struct slice_run *run, const struct kube_selector *selector,
+                        struct endpoint_slice_observed *observed)
+{
+    struct kube_pass *pass = &run->run.pass;
+    struct kube_informer *informer = hub_informer(run->run.hub, "pods");
+    VEC(struct kube_object *) pods = {0};
+    struct kube_object *pod;
+    for (size_t at = 0; (pod = kube_informer_next(informer, pass->workload->namespace_, &at));)
+        if (kube_selector_matches(selector, kube_meta_labels(pod->json)))
+            vec_push(&pods, pod);
+    observed->pods = kube_pass_hold_all(pass, pods.items, pods.count);
+    observed->pod_count = pods.count;
+    vec_release(&pods);
+}
+
+static void gather_slices(struct slice_run *run, const char *manager,
+                          struct endpoint_slice_observed *observed)
+{
+    struct kube_pass *pass = &run->run.pass;
+    struct kube_informer *informer = hub_informer(run->run.hub, "endpointslices.discovery.k8s.io");
+    VEC(struct kube_object *) slices = {0};
+    struct kube_object *slice;
+    for (size_t at = 0; (slice = kube_informer_next(informer, pass->workload->namespace_, &at));)
+        if (str_eq(kube_meta_label(slice->json, ENDPOINT_SLICE_SERVICE), pass->workload->name) &&
+            str_eq(kube_meta_label(slice->json, ENDPOINT_SLICE_MANAGER), manager) &&
+            !kube_meta_is_deleting(slice->json))
+            vec_push(&slices, slice);
+    observed->slices = kube_pass_hold_all(pass, slices.items, slices.count);
+    observed->slice_count = slices.count;
+    vec_release(&slices);
+}
+
+static void plan(struct workload_run *workload_run)
+{
+    struct slice_run *run = CONTAINER_OF(workload_run, struct slice_run, run);
+    struct kube_pass *pass = &run->run.pass;
+    const struct json *service = pass->workload->json;
+    const struct json *map = json_at(service, "spec", "selector", NULL);
+    struct endpoint_slice_observed observed = {.service = service};
+    struct kube_selector selector;
+    if (kube_meta_is_deleting(service) || service_is(json_get(service, "spec"), "ExternalName") ||
+        kube_selector_from_map(pass->arena, map, &selector, NULL) < 0)
+        return;
+    if (json_count(map) > 0) {
+        gather_pods(run, &selector, &observed);
+        gather_slices(run, ENDPOINT_SLICE_OURS, &observed);
+    } else {
+        struct kube_object *endpoints =
+            kube_informer_get(hub_informer(run->run.hub, "endpoints"), pass->workload->namespace_,
+                              pass->workload->name);
+        if (!endpoints ||
+            str_eq(kube_meta_label(endpoints->json, ENDPOINT_SLICE_SKIP_LABEL), "true"))
+            return;
+        observed.endpoints = kube_pass_hold(pass, endpoints);
+        gather_slices(run, ENDPOINT_SLICE_MIRRORED, &observed);
+    }
+    run->actions = endpoint_slice_plan(pass->arena, &observed, &run->count);
+}
+
+static const struct workload_kind SERVICES = {
+    .storage = "services",
+    .component = "endpoint-slice-controller",
+    .stages = &RUN_STAGES,
+    .run_size = sizeof(struct slice_run),
+    .plan = plan,
+};
+
+/* ---- Hearing --------------------------------------------------------------------------------- */
+
+static void pod_changed(struct workloads *services, const struct kube_object *pod)
+{
+    struct kube_informer *informer = hub_informer(services->hub, "services");
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct kube_object *service;
+    struct kube_selector selector;
+    for (size_t at = 0; (service = kube_informer_next(informer, pod->namespace_, &at));)
+        if (kube_selector_from_map(arena, json_at(service->json, "spec", "selector", NULL),
+                                   &selector, NULL) == 0 &&
+            kube_selector_matches(&selector, kube_meta_labels(pod->json)))
+            workloads_add(services, service->namespace_, service->name);
+}
+
+static void slice_changed(struct workloads *services, const struct kube_object *slice)
+{
+    const char *name = kube_meta_label(slice->json, ENDPOINT_SLICE_SERVICE);
+    _cleanup_free_ char *write = version_of(slice->json);
+    if (!name)
+        return;
+    workloads_saw(services, slice->namespace_, name, write);
+    workloads_add(services, slice->namespace_, name);
+}
+
+static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+                    struct kube_object *new_)
+{
+    const struct kube_object *object = new_ ? new_ : old;
+    if (str_eq(resource->storage, "services") || str_eq(resource->storage, "endpoints")) {
+        workloads_add(self, object->namespace_, object->name);
+    } else if (str_eq(resource->storage, "endpointslices.discovery.k8s.io")) {
+        slice_changed(self, object);
+    } else if (str_eq(resource->storage, "pods")) {
+        if (old)
+            pod_changed(self, old);
+        if (new_)
+            pod_changed(self, new_);
+    }
+}
+
+static void *start(struct hub *hub)
+{
+    struct workloads *services = mem_zalloc(sizeof(*services));
+    workloads_init(services, hub, &SERVICES);
+    return services;
+}
+
+static void stop(void *self)
+{
+    workloads_release(self);
+    free(self);
+}
+
+const struct controller ENDPOINT_SLICE_CONTROLLER = {start, changed, stop};

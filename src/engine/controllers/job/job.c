@@ -1,0 +1,217 @@
+/* One pass over a job; see job.h. The order of the questions is the order of what may still happen
+ * to a job: it is being deleted, it has ended, it has all it wanted, it may not go on, it shall
+ * rest, it runs. */
+#include "engine/controllers/job/internal.h"
+
+#include "base/moment.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+static void release_all(struct job_pass *pass)
+{
+    for (size_t i = 0; i < pass->count; i++)
+        if (pass->pods[i].tracked)
+            job_plan_add(pass, JOB_RELEASE_POD, pass->pods[i].json);
+}
+
+/* ---- Ended ----------------------------------------------------------------------------------- */
+
+static const struct json *end_condition(const struct json *status)
+{
+    static const char *const types[] = {"Complete", "Failed"};
+    for (size_t i = 0; i < 2; i++)
+        if (job_condition_is_true(status, types[i]))
+            return job_condition_find(status, types[i]);
+    return NULL;
+}
+
+static void expire(struct job_pass *pass, int64_t ended_ms)
+{
+    if (pass->spec.ttl_s < 0 || ended_ms < 0)
+        return;
+    int64_t left_ms = moment_after(ended_ms, pass->spec.ttl_s) - pass->now_ms;
+    if (left_ms > 0)
+        job_plan_requeue(pass, left_ms);
+    else
+        job_plan_add(pass, JOB_DELETE_JOB, pass->observed->job);
+}
+
+/* Nothing of it runs and every pod that ended is in the books. */
+static bool is_quiet(const struct job_pass *pass)
+{
+    return pass->active + pass->leaving == 0 && pass->uncounted == 0 && !pass->crowded;
+}
+
+/* ---- Complete -------------------------------------------------------------------------------- */
+
+static bool has_all(const struct job_pass *pass)
+{
+    if (pass->spec.completions < 0)
+        return pass->succeeded > 0 && pass->active + pass->leaving == 0;
+    return pass->succeeded >= pass->spec.completions;
+}
+
+static void complete(struct job_pass *pass)
+{
+    job_pass_stop_all(pass, false);
+    if (!is_quiet(pass))
+        return;
+    job_condition_set(pass, "Complete", true, "CompletionsReached",
+                      "Reached expected number of succeeded pods");
+    job_status_set_time(pass, "completionTime");
+    job_plan_event(pass, false, "Completed", "Job completed");
+    expire(pass, pass->now_ms);
+}
+
+/* ---- Failed ---------------------------------------------------------------------------------- */
+
+struct verdict {
+    const char *reason, *message;
+};
+
+/* Restarts in place are tries too. */
+static bool restarted_too_often(const struct job_pass *pass)
+{
+    int64_t restarts = 0;
+    for (size_t i = 0; i < pass->count; i++)
+        if (pass->pods[i].state == JOB_POD_ACTIVE || pass->pods[i].state == JOB_POD_LEAVING)
+            restarts += pass->pods[i].restarts;
+    if (pass->spec.backoff_limit == 0)
+        return restarts > 0;
+    return restarts >= pass->spec.backoff_limit;
+}
+
+static bool is_overdue(struct job_pass *pass)
+{
+    int64_t started_ms = job_status_time(pass->status, "startTime");
+    if (pass->spec.deadline_s < 0 || pass->spec.suspend || started_ms < 0)
+        return false;
+    int64_t left_ms = moment_after(started_ms, pass->spec.deadline_s) - pass->now_ms;
+    if (left_ms > 0)
+        job_plan_requeue(pass, left_ms);
+    return left_ms <= 0;
+}
+
+/* A verdict once given stands, whatever the pods do while they end. */
+static struct verdict given_verdict(const struct job_pass *pass)
+{
+    const struct json *given = job_condition_find(pass->status, "FailureTarget");
+    return given ? (struct verdict){json_get_string(given, "reason", ""),
+                                    json_get_string(given, "message", "")}
+                 : (struct verdict){0};
+}
+
+/* Why the job may not go on; reason NULL: it may. */
+static struct verdict judge(struct job_pass *pass)
+{
+    if (pass->failed > pass->spec.backoff_limit ||
+        (pass->spec.restarts_in_place && restarted_too_often(pass)))
+        return (struct verdict){"BackoffLimitExceeded",
+                                "Job has reached the specified backoff limit"};
+    if (is_overdue(pass))
+        return (struct verdict){"DeadlineExceeded",
+                                "Job was active longer than specified deadline"};
+    return (struct verdict){0};
+}
+
+/* What still runs is ended first, and counted as failed, so that a job that says Failed has
+ * stopped. */
+static void fail(struct job_pass *pass, struct verdict verdict)
+{
+    job_condition_set(pass, "FailureTarget", true, verdict.reason, verdict.message);
+    job_pass_stop_all(pass, true);
+    if (!is_quiet(pass))
+        return;
+    job_condition_set(pass, "Failed", true, verdict.reason, verdict.message);
+    job_plan_event(pass, true, verdict.reason, verdict.message);
+    expire(pass, pass->now_ms);
+}
+
+/* ---- Resting and running --------------------------------------------------------------------- */
+
+static void rest(struct job_pass *pass)
+{
+    job_pass_stop_all(pass, false);
+    json_remove(pass->status, "startTime");
+    if (job_condition_is_true(pass->status, "Suspended"))
+        return;
+    job_condition_set(pass, "Suspended", true, "JobSuspended", "Job suspended");
+    job_plan_event(pass, false, "Suspended", "Job suspended");
+}
+
+static void wake(struct job_pass *pass)
+{
+    if (job_condition_is_true(pass->status, "Suspended")) {
+        job_condition_set(pass, "Suspended", false, "JobResumed", "Job resumed");
+        job_plan_event(pass, false, "Resumed", "Job resumed");
+        json_remove(pass->status, "startTime");
+    }
+    if (!json_get(pass->status, "startTime"))
+        job_status_set_time(pass, "startTime");
+}
+
+/* ---- */
+
+static void decide(struct job_pass *pass)
+{
+    job_pass_count(pass);
+    if (!pass->spec.suspend)
+        wake(pass); /* also a job that ends at once has started */
+    struct verdict verdict = given_verdict(pass);
+    if (!verdict.reason && has_all(pass)) {
+        complete(pass);
+        return;
+    }
+    if (!verdict.reason)
+        verdict = judge(pass);
+    if (verdict.reason)
+        fail(pass, verdict);
+    else if (pass->spec.suspend)
+        rest(pass);
+    else
+        job_pass_manage(pass);
+}
+
+static void pass_init(struct job_pass *pass, struct arena *arena,
+                      const struct job_observed *observed, struct job_plan *plan)
+{
+    const struct json *status = json_get(observed->job, "status");
+    *plan = (struct job_plan){.requeue_ms = -1};
+    *pass = (struct job_pass){
+        .observed = observed,
+        .arena = arena,
+        .now_ms = observed->now_ms,
+        .pods = ARENA_ARRAY(arena, struct job_pod, observed->pod_count + 1),
+        .count = observed->pod_count,
+        .status = json_clone_object(arena, status),
+        .plan = plan,
+    };
+    job_spec_read(observed->job, &pass->spec);
+    map_init(&pass->by_uid);
+    for (size_t i = 0; i < observed->pod_count; i++) {
+        job_pod_read(observed->pods[i], observed->now_ms, &pass->pods[i]);
+        map_put(&pass->by_uid, pass->pods[i].uid, &pass->pods[i]);
+    }
+    job_indexes_init(&pass->indexes, arena);
+    if (pass->spec.indexed)
+        job_indexes_parse(&pass->indexes, json_get_string(status, "completedIndexes", ""));
+}
+
+void job_reconcile(struct arena *arena, const struct job_observed *observed, struct job_plan *ret)
+{
+    struct job_pass pass;
+    pass_init(&pass, arena, observed, ret);
+    const struct json *ended = end_condition(pass.status);
+    if (pass.spec.deleting) {
+        release_all(&pass);
+    } else if (ended) {
+        release_all(&pass);
+        expire(&pass, job_status_time(ended, "lastTransitionTime"));
+    } else {
+        decide(&pass);
+        const struct json *status = json_get(observed->job, "status");
+        if (!status || !json_equal(status, pass.status))
+            ret->status = pass.status;
+    }
+    map_release(&pass.by_uid);
+}

@@ -1,0 +1,72 @@
+/* The pod of a job: its template, with what makes it this job's and this index's on top. Pure. */
+#include "engine/controllers/job/internal.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { GENERATE_MAX = 63 - 5 }; /* the server puts five letters behind it */
+
+static void copy_member(struct arena *arena, struct json *target, const struct json *source,
+                        const char *name)
+{
+    const struct json *value = json_get(source, name);
+    if (value && value->type != JSON_NULL)
+        json_set(arena, target, name, json_clone(arena, value));
+}
+
+/* Every container learns its index, unless it has a variable of that name. */
+static void add_index_variable(struct arena *arena, struct json *container)
+{
+    JSON_EACH (given, json_get(container, "env")) {
+        if (str_eq(json_get_string(given, "name", NULL), "JOB_COMPLETION_INDEX"))
+            return;
+    }
+    struct json *variable = json_object(arena);
+    json_set_string(arena, variable, "name", "JOB_COMPLETION_INDEX");
+    struct json *field =
+        json_ensure_object(arena, json_ensure_object(arena, variable, "valueFrom"), "fieldRef");
+    json_set_string(arena, field, "fieldPath", "metadata.annotations['" JOB_INDEX_KEY "']");
+    json_append(json_ensure_array(arena, container, "env"), variable);
+}
+
+static void set_index(struct arena *arena, struct json *pod, const struct job_spec *spec,
+                      int64_t index)
+{
+    static const char *const lists[] = {"initContainers", "containers"};
+    const char *text = arena_printf(arena, "%" PRId64, index);
+    const char *behind = arena_printf(arena, "-%s-", text);
+    struct json *pod_spec = json_ensure_object(arena, pod, "spec");
+    kube_meta_set_annotation(arena, pod, JOB_INDEX_KEY, text);
+    kube_meta_set_label(arena, pod, JOB_INDEX_KEY, text);
+    /* The index stays readable in the pod's name however long the job's is. */
+    json_set(arena, json_get(pod, "metadata"), "generateName",
+             json_stringf(arena, "%.*s%s", GENERATE_MAX - (int)strlen(behind), spec->name, behind));
+    json_set(arena, pod_spec, "hostname", json_stringf(arena, "%s-%s", spec->name, text));
+    for (size_t i = 0; i < 2; i++) {
+        JSON_EACH (container, json_get(pod_spec, lists[i]))
+            add_index_variable(arena, container);
+    }
+}
+
+struct json *job_pod_new(struct arena *arena, const struct json *job, const struct job_spec *spec,
+                         int64_t index)
+{
+    const struct json *template_ = json_at(job, "spec", "template", NULL);
+    const struct json *given = json_get(template_, "metadata");
+    struct json *pod = kube_object_make(arena, &KUBE_PODS, spec->namespace_, "");
+    struct json *meta = json_get(pod, "metadata");
+    json_remove(meta, "name");
+    json_set(arena, meta, "generateName", json_stringf(arena, "%s-", spec->name));
+    copy_member(arena, meta, given, "labels");
+    copy_member(arena, meta, given, "annotations");
+    copy_member(arena, meta, given, "finalizers");
+    kube_meta_add_finalizer(arena, pod, JOB_FINALIZER);
+    kube_meta_add_owner(arena, pod, kube_owner_reference_new(arena, job, true));
+    copy_member(arena, pod, template_, "spec");
+    if (spec->indexed)
+        set_index(arena, pod, spec, index);
+    return pod;
+}

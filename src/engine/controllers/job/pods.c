@@ -1,0 +1,161 @@
+/* Which pods a job shall have: as many as it may run and still needs, an index never twice, and
+ * after failures none before the back-off is over. Pure. */
+#include "engine/controllers/job/internal.h"
+
+#include "kube/object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CREATE_MAX = 500, /* in one pass; the next one goes on */
+    BACKOFF_FIRST_MS = 10 * 1000,
+    BACKOFF_MAX_MS = 360 * 1000,
+};
+
+/* ---- Too many -------------------------------------------------------------------------------- */
+
+static void stop(struct job_pass *pass, struct job_pod *pod, bool as_failure)
+{
+    if (pod->surplus || pod->state != JOB_POD_ACTIVE)
+        return;
+    pod->surplus = true;
+    if (!as_failure && !pod->stopped)
+        job_plan_add(pass, JOB_MARK_POD, pod->json);
+    job_plan_add(pass, JOB_DELETE_POD, pod->json);
+}
+
+void job_pass_stop_all(struct job_pass *pass, bool as_failures)
+{
+    for (size_t i = 0; i < pass->count; i++)
+        stop(pass, &pass->pods[i], as_failures);
+}
+
+/* The pod that is missed least comes first: not running, not ready, of a high index, young. */
+static int compare_value(const void *a, const void *b)
+{
+    const struct job_pod *x = *(struct job_pod *const *)a, *y = *(struct job_pod *const *)b;
+    if (x->running != y->running)
+        return x->running ? 1 : -1;
+    if (x->ready != y->ready)
+        return x->ready ? 1 : -1;
+    if (x->index != y->index)
+        return x->index > y->index ? -1 : 1;
+    if (x->created_ms != y->created_ms)
+        return x->created_ms > y->created_ms ? -1 : 1;
+    return strcmp(x->uid, y->uid);
+}
+
+/* Those still active, the least missed first. */
+static struct job_pod **rank(struct job_pass *pass, size_t *ret_count)
+{
+    struct job_pod **ranked = ARENA_ARRAY(pass->arena, struct job_pod *, pass->count + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < pass->count; i++)
+        if (pass->pods[i].state == JOB_POD_ACTIVE && !pass->pods[i].surplus)
+            ranked[count++] = &pass->pods[i];
+    qsort(ranked, count, sizeof(struct job_pod *), compare_value);
+    *ret_count = count;
+    return ranked;
+}
+
+/* Indexes that are done, beyond the last, or run already have no use for a pod. Which indexes have
+ * one is left in `taken`. */
+static void stop_useless(struct job_pass *pass, struct job_indexes *taken)
+{
+    size_t count;
+    struct job_pod **ranked = rank(pass, &count);
+    for (size_t i = 0; i < pass->count; i++)
+        if ((pass->pods[i].state == JOB_POD_LEAVING || pass->pods[i].surplus) &&
+            pass->pods[i].index >= 0)
+            job_indexes_add(taken, pass->pods[i].index);
+    while (count-- > 0) {
+        struct job_pod *pod = ranked[count];
+        if (pod->index < 0 || pod->index >= pass->spec.completions ||
+            job_indexes_has(&pass->indexes, pod->index) || job_indexes_has(taken, pod->index))
+            stop(pass, pod, false);
+        else
+            job_indexes_add(taken, pod->index);
+    }
+}
+
+/* ---- Too few --------------------------------------------------------------------------------- */
+
+/* How long no pod may be made: 10 s after a failure, twice that after the next, up to 6 min;
+ * forgotten with a success. Told from the pods that are there, so it survives everything they do.
+ */
+static int64_t backoff_left(const struct job_pass *pass)
+{
+    int64_t success_ms = -1, failure_ms = -1, delay_ms = 0;
+    for (size_t i = 0; i < pass->count; i++)
+        if (pass->pods[i].state == JOB_POD_SUCCEEDED && pass->pods[i].ended_ms > success_ms)
+            success_ms = pass->pods[i].ended_ms;
+    for (size_t i = 0; i < pass->count; i++) {
+        const struct job_pod *pod = &pass->pods[i];
+        if (pod->state != JOB_POD_FAILED || pod->stopped || pod->ended_ms <= success_ms)
+            continue;
+        delay_ms = delay_ms == 0 ? BACKOFF_FIRST_MS : 2 * delay_ms;
+        if (delay_ms > BACKOFF_MAX_MS)
+            delay_ms = BACKOFF_MAX_MS;
+        if (pod->ended_ms > failure_ms)
+            failure_ms = pod->ended_ms;
+    }
+    return delay_ms == 0 ? 0 : failure_ms + delay_ms - pass->now_ms;
+}
+
+static void create(struct job_pass *pass, int64_t wanted, struct job_indexes *taken)
+{
+    int64_t left_ms = backoff_left(pass);
+    if (wanted <= 0 || pass->crowded)
+        return;
+    if (left_ms > 0) {
+        job_plan_requeue(pass, left_ms);
+        return;
+    }
+    if (wanted > CREATE_MAX)
+        wanted = CREATE_MAX;
+    for (int64_t index = -1; wanted > 0; wanted--) {
+        if (pass->spec.indexed) {
+            int64_t next;
+            index++;
+            while ((next = job_indexes_next_missing(
+                        taken, job_indexes_next_missing(&pass->indexes, index))) != index)
+                index = next;
+            if (index >= pass->spec.completions)
+                return;
+        }
+        job_plan_add(pass, JOB_CREATE_POD,
+                     job_pod_new(pass->arena, pass->observed->job, &pass->spec, index));
+    }
+}
+
+/* ---- */
+
+/* How many may run. A work queue takes no new hands once one of them found it empty. */
+static int64_t wanted_active(const struct job_pass *pass)
+{
+    int64_t present = (int64_t)(pass->active + pass->leaving), open;
+    if (pass->spec.completions < 0)
+        open = pass->succeeded > 0 ? present : pass->spec.parallelism;
+    else
+        open = pass->spec.completions - pass->succeeded;
+    return open < pass->spec.parallelism ? open : pass->spec.parallelism;
+}
+
+void job_pass_manage(struct job_pass *pass)
+{
+    struct job_indexes taken;
+    size_t active;
+    int64_t wanted = wanted_active(pass);
+    job_indexes_init(&taken, pass->arena);
+    /* What was marked but not deleted: the word is kept. */
+    for (size_t i = 0; i < pass->count; i++)
+        if (pass->pods[i].stopped)
+            stop(pass, &pass->pods[i], false);
+    if (pass->spec.indexed)
+        stop_useless(pass, &taken);
+    struct job_pod **ranked = rank(pass, &active);
+    for (size_t i = 0; (int64_t)active > wanted; i++, active--)
+        stop(pass, ranked[i], false);
+    create(pass, wanted - (int64_t)(pass->active + pass->leaving), &taken);
+}

@@ -1,0 +1,108 @@
+/* Reading jobs and their pods. Pure. */
+#include "engine/controllers/job/internal.h"
+
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+/* How long a pod that was deleted by force may still run: its node, if there is one, has long
+ * reported its end by then. */
+enum { FORCED_MS = 10 * 1000 };
+
+void job_spec_read(const struct json *job, struct job_spec *ret)
+{
+    const struct json *spec = json_get(job, "spec");
+    const struct json *pod_spec = json_at(spec, "template", "spec", NULL);
+    *ret = (struct job_spec){
+        .name = kube_meta_name(job),
+        .namespace_ = kube_meta_namespace(job),
+        .uid = kube_meta_uid(job),
+        .indexed = str_eq(json_get_string(spec, "completionMode", ""), "Indexed"),
+        .suspend = json_get_bool(spec, "suspend", false),
+        .deleting = kube_meta_is_deleting(job),
+        .restarts_in_place = str_eq(json_get_string(pod_spec, "restartPolicy", ""), "OnFailure"),
+        .parallelism = json_get_int(spec, "parallelism", 1),
+        .completions = json_get_int(spec, "completions", -1),
+        .backoff_limit = json_get_int(spec, "backoffLimit", 6),
+        .deadline_s = json_get_int(spec, "activeDeadlineSeconds", -1),
+        .ttl_s = json_get_int(spec, "ttlSecondsAfterFinished", -1),
+    };
+}
+
+static int64_t read_index(const struct json *pod)
+{
+    const char *text = kube_meta_annotation(pod, JOB_INDEX_KEY);
+    int64_t index;
+    if (!text || str_to_int64(text, 0, INT32_MAX, &index, NULL) < 0)
+        return -1;
+    return index;
+}
+
+/* When the last of its containers ended; where none says so, when it was deleted or made. */
+static int64_t read_end(const struct json *pod)
+{
+    int64_t end = -1, at;
+    JSON_EACH (container, json_at(pod, "status", "containerStatuses", NULL)) {
+        const char *text =
+            json_get_string(json_at(container, "state", "terminated", NULL), "finishedAt", "");
+        if (text[0] && moment_parse(text, &at, NULL) == 0 && at > end)
+            end = at;
+    }
+    if (end < 0)
+        end = kube_meta_is_deleting(pod) ? kube_meta_deleting_ms(pod) : kube_meta_created_ms(pod);
+    return end;
+}
+
+static int64_t read_restarts(const struct json *pod)
+{
+    static const char *const lists[] = {"initContainerStatuses", "containerStatuses"};
+    int64_t sum = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+        JSON_EACH (container, json_at(pod, "status", lists[i], NULL))
+            sum += json_get_int(container, "restartCount", 0);
+    }
+    return sum;
+}
+
+/* A node reports how a pod ended before it confirms the deletion with a grace of nought. One that
+ * never started has nothing to report; one that was deleted by force may be on its way still, and
+ * if its node is gone nobody will ever say so. */
+static enum job_pod_state read_state(const struct json *pod, int64_t now_ms, int64_t *ret_certain)
+{
+    const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
+    *ret_certain = 0;
+    if (str_eq(phase, "Succeeded"))
+        return JOB_POD_SUCCEEDED;
+    if (str_eq(phase, "Failed"))
+        return JOB_POD_FAILED;
+    if (!kube_meta_is_deleting(pod))
+        return JOB_POD_ACTIVE;
+    if (json_get_int(json_get(pod, "metadata"), "deletionGracePeriodSeconds", 0) > 0)
+        return JOB_POD_LEAVING;
+    if (!str_eq(phase, "Running"))
+        return JOB_POD_FAILED;
+    *ret_certain = kube_meta_deleting_ms(pod) + FORCED_MS;
+    return now_ms < *ret_certain ? JOB_POD_LEAVING : JOB_POD_FAILED;
+}
+
+void job_pod_read(const struct json *pod, int64_t now_ms, struct job_pod *ret)
+{
+    const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
+    int64_t certain_ms;
+    enum job_pod_state state = read_state(pod, now_ms, &certain_ms);
+    *ret = (struct job_pod){
+        .json = pod,
+        .uid = kube_meta_uid(pod),
+        .state = state,
+        .tracked = kube_meta_has_finalizer(pod, JOB_FINALIZER),
+        .stopped = kube_meta_annotation(pod, JOB_STOPPED_ANNOTATION) != NULL,
+        .running = str_eq(phase, "Running"),
+        .ready = kube_condition_is_true(pod, "Ready"),
+        .index = read_index(pod),
+        .created_ms = kube_meta_created_ms(pod),
+        .ended_ms = read_end(pod),
+        .certain_ms = certain_ms,
+        .restarts = read_restarts(pod),
+    };
+}

@@ -1,0 +1,189 @@
+/* A definition that is deleted takes its objects along: all of them are deleted, and when none is
+ * left it may go. What it leaves are its names, which another definition may have been waiting for.
+ */
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/controllers/hub.h"
+#include "engine/crd/definition.h"
+#include "kube/object.h"
+#include "kube/workqueue.h"
+
+#include <stdlib.h>
+
+enum { PARALLEL = 4, AGAIN_MS = 1000 };
+
+struct cleaner {
+    struct hub *hub;
+    struct workqueue *queue; /* names of definitions */
+};
+
+/* The work on one definition. */
+struct cleaning {
+    struct hub_task task;
+    struct cleaner *cleaner;
+    char *name;
+    struct registry_definition *row;
+    size_t waiting, remaining;
+    bool failed;
+};
+
+static void cleaning_release(struct hub_task *task)
+{
+    struct cleaning *cleaning = CONTAINER_OF(task, struct cleaning, task);
+    registry_definition_unref(cleaning->row);
+    free(cleaning->name);
+    free(cleaning);
+}
+
+static void cleaning_end(struct cleaning *cleaning)
+{
+    /* An object with a finalizer of its own goes when it goes; its end is told by the informer. */
+    if (cleaning->remaining > 0 && !cleaning->failed)
+        workqueue_add_after(cleaning->cleaner->queue, cleaning->name, AGAIN_MS);
+    workqueue_done(cleaning->cleaner->queue, cleaning->name, cleaning->failed);
+    hub_task_end(&cleaning->task);
+}
+
+static void settle(struct cleaning *cleaning);
+
+static void answered(void *context, struct json *object, const struct err *err)
+{
+    struct cleaning *cleaning = context;
+    if (err && err->code != ERR_NOT_FOUND)
+        cleaning->failed = true;
+    if (--cleaning->waiting == 0)
+        settle(cleaning);
+}
+
+static void patched(void *context, struct json *object, const struct err *err)
+{
+    struct cleaning *cleaning = context;
+    cleaning->failed = err && err->code != ERR_NOT_FOUND;
+    cleaning_end(cleaning);
+}
+
+static struct kube_object *find(struct cleaner *cleaner, const char *name)
+{
+    return kube_informer_get(hub_informer(cleaner->hub, DEFINITION_STORAGE), "", name);
+}
+
+/* Its finalizers without ours. */
+static struct json *finalizer_patch(struct arena *arena, const struct json *definition)
+{
+    struct json *patch = json_object(arena);
+    struct json *meta = json_ensure_object(arena, patch, "metadata");
+    struct json *list = json_ensure_array(arena, meta, "finalizers");
+    json_set_string(arena, meta, "resourceVersion", kube_meta_resource_version(definition));
+    JSON_EACH (finalizer, json_at(definition, "metadata", "finalizers", NULL))
+        if (!str_eq(json_text(finalizer), DEFINITION_FINALIZER))
+            json_append(list, json_clone(arena, finalizer));
+    return patch;
+}
+
+static void settle(struct cleaning *cleaning)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct kube_object *object = find(cleaning->cleaner, cleaning->name);
+    if (cleaning->failed || cleaning->remaining > 0 || !object) {
+        cleaning_end(cleaning);
+        return;
+    }
+    kube_patch(hub_client(cleaning->cleaner->hub), &KUBE_DEFINITIONS, NULL, cleaning->name, NULL,
+               finalizer_patch(arena, object->json), patched, cleaning);
+}
+
+static void listed(void *context, struct json *list, const struct err *err)
+{
+    struct cleaning *cleaning = context;
+    struct kube_delete_options options = {.grace_period_seconds = -1, .propagation = "Background"};
+    JSON_EACH (item, json_get(list, "items")) {
+        cleaning->remaining++;
+        if (kube_meta_is_deleting(item))
+            continue;
+        cleaning->waiting++;
+        kube_delete(hub_client(cleaning->cleaner->hub), &cleaning->row->rows[0].id,
+                    kube_meta_namespace(item), kube_meta_name(item), &options, answered, cleaning);
+    }
+    answered(cleaning, list, err);
+}
+
+static struct cleaning *cleaning_new(struct cleaner *cleaner, const char *name)
+{
+    struct cleaning *cleaning = mem_zalloc(sizeof(*cleaning));
+    hub_task_begin(cleaner->hub, &cleaning->task, cleaning_release);
+    cleaning->cleaner = cleaner;
+    cleaning->name = mem_strdup(name);
+    return cleaning;
+}
+
+static bool is_refused(const struct json *definition)
+{
+    return !kube_condition_is_true(definition, "NamesAccepted");
+}
+
+static void work(void *context, const char *name)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct cleaner *cleaner = context;
+    const struct kube_object *object = find(cleaner, name);
+    struct kube_client *client = hub_client(cleaner->hub);
+    bool dying = object && kube_meta_is_deleting(object->json) &&
+                 kube_meta_has_finalizer(object->json, DEFINITION_FINALIZER);
+    if (!object || (!dying && !is_refused(object->json))) {
+        workqueue_done(cleaner->queue, name, false);
+        return;
+    }
+    struct cleaning *cleaning = cleaning_new(cleaner, name);
+    if (!dying) { /* any write has its names looked at again */
+        kube_patch(client, &KUBE_DEFINITIONS, NULL, name, NULL, json_object(arena), patched,
+                   cleaning);
+        return;
+    }
+    cleaning->row = definition_watched_row(object->json);
+    cleaning->waiting = 1;
+    if (cleaning->row)
+        kube_list(client, &cleaning->row->rows[0].id, NULL, NULL, NULL, listed, cleaning);
+    else
+        answered(cleaning, NULL, NULL); /* nothing of it is served */
+}
+
+/* Its names are free. */
+static void enqueue_refused(struct cleaner *cleaner)
+{
+    struct kube_informer *informer = hub_informer(cleaner->hub, DEFINITION_STORAGE);
+    const struct kube_object *object;
+    for (size_t at = 0; (object = kube_informer_next(informer, NULL, &at));)
+        if (is_refused(object->json))
+            workqueue_add(cleaner->queue, object->name);
+}
+
+static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+                    struct kube_object *new_)
+{
+    struct cleaner *cleaner = self;
+    if (resource->definition && !new_) /* perhaps the last object of one that goes */
+        workqueue_add(cleaner->queue, resource->storage);
+    if (!str_eq(resource->storage, DEFINITION_STORAGE))
+        return;
+    if (new_ && kube_meta_is_deleting(new_->json))
+        workqueue_add(cleaner->queue, new_->name);
+    else if (!new_)
+        enqueue_refused(cleaner);
+}
+
+static void *start(struct hub *hub)
+{
+    struct cleaner *cleaner = mem_zalloc(sizeof(*cleaner));
+    cleaner->hub = hub;
+    cleaner->queue = workqueue_new(hub_loop(hub), PARALLEL, work, cleaner);
+    return cleaner;
+}
+
+static void stop(void *self)
+{
+    struct cleaner *cleaner = self;
+    workqueue_free(cleaner->queue);
+    free(cleaner);
+}
+
+const struct controller DEFINITION_CONTROLLER = {start, changed, stop};

@@ -1,0 +1,96 @@
+/* Definitions of the store in the registry; see definitions.h. */
+#include "engine/crd/definitions.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/api/stored.h"
+#include "engine/crd/definition.h"
+#include "engine/watch/watchers.h"
+#include "kube/object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char PREFIX[] = "/" DEFINITION_STORAGE "/";
+
+struct definitions {
+    struct registry *registry;
+    struct watcher_link *watchers;
+    struct store_watch *watch;
+};
+
+static void end_watches(struct definitions *definitions, const char *storage)
+{
+    struct watcher_link *head = definitions->watchers;
+    for (struct watcher_link *link = head->next, *next; link != head; link = next) {
+        next = link->next;
+        if (str_eq(link->storage, storage))
+            link->end(link);
+    }
+}
+
+static void retire(struct definitions *definitions, const char *name)
+{
+    registry_remove(definitions->registry, name);
+    end_watches(definitions, name);
+}
+
+/* What cannot be read is not served; what is stored was checked when it came. */
+static void learn(struct definitions *definitions, struct store_object *stored)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *name = stored->key + strlen(PREFIX);
+    struct json *object;
+    struct registry_definition *rows = NULL;
+    if (definition_is_built_in(name))
+        return; /* Kubeflow's own, say: the kind goes on as it is */
+    if (stored_read(arena, stored, &object, NULL) == 0)
+        rows = definition_rows(object);
+    if (rows)
+        registry_put(definitions->registry, rows);
+    else
+        retire(definitions, name);
+}
+
+static void on_event(void *context, const struct store_event *event)
+{
+    struct definitions *definitions = context;
+    const char *name = event->object->key + strlen(PREFIX);
+    if (event->type != STORE_DELETED)
+        learn(definitions, event->object);
+    else if (!definition_is_built_in(name))
+        retire(definitions, name);
+}
+
+int definitions_new(struct store *store, struct registry *registry, struct watcher_link *watchers,
+                    struct definitions **ret, struct err *err)
+{
+    struct definitions *definitions = mem_zalloc(sizeof(*definitions));
+    struct store_object **objects;
+    definitions->registry = registry;
+    definitions->watchers = watchers;
+    size_t count = store_list(store, PREFIX, &objects);
+    for (size_t i = 0; i < count; i++) {
+        learn(definitions, objects[i]);
+        store_object_unref(objects[i]);
+    }
+    free(objects);
+    int r = store_watch(store, PREFIX, store_revision(store), on_event, definitions,
+                        &definitions->watch, err);
+    if (r < 0) {
+        definitions_free(definitions);
+        return err_wrap(err, "cannot follow the definitions of custom resources");
+    }
+    *ret = definitions;
+    return 0;
+}
+
+struct definitions *definitions_free(struct definitions *definitions)
+{
+    if (!definitions)
+        return NULL;
+    if (definitions->watch)
+        store_watch_stop(definitions->watch);
+    free(definitions);
+    return NULL;
+}

@@ -1,0 +1,17 @@
+/* The custom resources of a cluster: what the store has of definitions, in the registry. A
+ * definition is served from the moment it is on disk, and until it is gone from there. */
+#ifndef TRAINYARD_ENGINE_DEFINITIONS_H
+#define TRAINYARD_ENGINE_DEFINITIONS_H
+
+#include "engine/kinds/registry.h"
+#include "store/store.h"
+
+struct definitions;
+struct watcher_link;
+
+/* Reads what is there. `watchers` are ended where their resource goes. */
+int definitions_new(struct store *store, struct registry *registry, struct watcher_link *watchers,
+                    struct definitions **ret, struct err *err);
+struct definitions *definitions_free(struct definitions *definitions);
+
+#endif

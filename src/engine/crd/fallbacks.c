@@ -1,0 +1,74 @@
+/* Defaults in a schema must be what they would be refused for otherwise: valid, and without unknown
+ * fields; see definition.h. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/crd/definition.h"
+#include "kube/schema_compile.h"
+#include "kube/schema_decode.h"
+#include "kube/schema_default.h"
+#include "kube/schema_validate.h"
+
+/* Below the path of the default. */
+static void take(struct field_errors *errors, const char *path, const struct field_errors *from)
+{
+    for (const struct field_error *error = from->first; error; error = error->next) {
+        struct field_error one = *error;
+        one.next = NULL;
+        const struct field_errors single = {.first = &one, .last = &one, .count = 1};
+        bool joins = !error->field[0] || error->field[0] == '[' || error->field[0] == '<';
+        if (error->field[0] == '<')
+            one.field = "";
+        field_errors_take(errors, &single, field_path(errors, "%s%s", path, joins ? "" : "."));
+    }
+}
+
+static void check(struct field_errors *errors, const char *path, const struct json *schema,
+                  const struct json *fallback)
+{
+    struct arena *arena = errors->arena;
+    /* As a field of an object, which is all that can be read. */
+    struct json *holder = json_object(arena), *properties = json_object(arena);
+    json_set(arena, properties, "value", json_clone(arena, schema));
+    json_set_string(arena, holder, "type", "object");
+    json_set(arena, holder, "properties", properties);
+    const struct schema *compiled = schema_compile(arena, holder);
+    struct json *object = json_object(arena);
+    json_set(arena, object, "value", json_clone(arena, fallback));
+    if (schema_decode(arena, compiled->object, SCHEMA_FORM_STRUCTURAL, object, NULL, NULL) == 0 &&
+        !json_equal(json_get(object, "value"), fallback)) {
+        field_invalid(errors, path, fallback, "must not have unknown fields");
+        return;
+    }
+    const struct schema *value = &schema_field(compiled->object, "value")->value;
+    const char *type = json_get_string(schema, "type", ""), *is = schema_type_name(fallback);
+    if (value->type == SCHEMA_ANY && type[0]) { /* one that there is not */
+        field_invalid(errors, path, json_string(arena, is), " in body must be of type %s: \"%s\"",
+                      type, is);
+        return;
+    }
+    schema_default(arena, compiled->object, object);
+    struct field_errors found;
+    field_errors_init(&found, arena);
+    schema_validate_value(&found, value, "", json_get(object, "value"));
+    schema_validate_structure(&found, value, "", json_get(object, "value"));
+    take(errors, path, &found);
+}
+
+void definition_check_fallbacks(struct field_errors *errors, const char *path,
+                                const struct json *schema)
+{
+    const struct json *fallback = json_get(schema, "default"), *items = json_get(schema, "items"),
+                      *others = json_get(schema, "additionalProperties");
+    if (errors->count == FIELD_ERRORS_MAX)
+        return;
+    if (fallback && fallback->type != JSON_NULL)
+        check(errors, field_path(errors, "%s.default", path), schema, fallback);
+    JSON_EACH (property, json_get(schema, "properties"))
+        definition_check_fallbacks(
+            errors, field_path(errors, "%s.properties[%s]", path, property->name), property);
+    if (items)
+        definition_check_fallbacks(errors, field_path(errors, "%s.items", path), items);
+    if (others && others->type == JSON_OBJECT)
+        definition_check_fallbacks(errors, field_path(errors, "%s.additionalProperties", path),
+                                   others);
+}

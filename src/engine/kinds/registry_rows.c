@@ -1,0 +1,303 @@
+/* All that is served: the table of the kinds built in, and the rows of custom resources; see
+ * registry.h. Everything here runs on the loop's thread. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "engine/kinds/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct registry {
+    VEC(struct registry_definition *) definitions;
+};
+
+/* ---- Definitions ----------------------------------------------------------------------------- */
+
+struct registry_definition *registry_definition_new(const char *name, size_t count)
+{
+    struct registry_definition *definition = mem_zalloc(sizeof(*definition));
+    definition->arena = arena_new();
+    definition->name = arena_strdup(definition->arena, name);
+    definition->rows = ARENA_ARRAY(definition->arena, struct registry_resource, count);
+    definition->count = count;
+    definition->references = 1;
+    for (size_t i = 0; i < count; i++)
+        definition->rows[i].definition = definition;
+    return definition;
+}
+
+void registry_definition_unref(struct registry_definition *definition)
+{
+    if (!definition || --definition->references > 0)
+        return;
+    arena_free(definition->arena);
+    free(definition);
+}
+
+const struct registry_resource *registry_ref(const struct registry_resource *resource)
+{
+    if (resource->definition)
+        resource->definition->references++;
+    return resource;
+}
+
+void registry_unref(const struct registry_resource *resource)
+{
+    if (resource)
+        registry_definition_unref(resource->definition);
+}
+
+static void let_go(void *definition)
+{
+    registry_definition_unref(definition);
+}
+
+void registry_hold(struct arena *arena, const struct registry_resource *resource)
+{
+    if (resource->definition)
+        arena_defer(arena, let_go, registry_ref(resource)->definition);
+}
+
+/* ---- The registry ---------------------------------------------------------------------------- */
+
+struct registry *registry_new(void)
+{
+    return mem_zalloc(sizeof(struct registry));
+}
+
+struct registry *registry_free(struct registry *registry)
+{
+    if (!registry)
+        return NULL;
+    for (size_t i = 0; i < registry->definitions.count; i++)
+        registry_definition_unref(registry->definitions.items[i]);
+    vec_release(&registry->definitions);
+    free(registry);
+    return NULL;
+}
+
+void registry_put(struct registry *registry, struct registry_definition *definition)
+{
+    for (size_t i = 0; i < registry->definitions.count; i++) {
+        struct registry_definition **place = &registry->definitions.items[i];
+        if (str_eq((*place)->name, definition->name)) {
+            registry_definition_unref(*place);
+            *place = definition;
+            return;
+        }
+    }
+    vec_push(&registry->definitions, definition);
+}
+
+void registry_remove(struct registry *registry, const char *name)
+{
+    for (size_t i = 0; i < registry->definitions.count; i++) {
+        struct registry_definition *definition = registry->definitions.items[i];
+        if (!str_eq(definition->name, name))
+            continue;
+        vec_remove(&registry->definitions, i);
+        registry_definition_unref(definition);
+        return;
+    }
+}
+
+/* ---- Looking --------------------------------------------------------------------------------- */
+
+/* Visits rows in the order of registry_at(), each in one step. */
+struct walk {
+    size_t built_in, definition, row;
+};
+
+static const struct registry_resource *walk_next(const struct registry *registry, struct walk *walk)
+{
+    const struct registry_resource *resource = registry_built_in_at(walk->built_in);
+    if (resource) {
+        walk->built_in++;
+        return resource;
+    }
+    for (; walk->definition < registry->definitions.count; walk->definition++, walk->row = 0) {
+        const struct registry_definition *definition =
+            registry->definitions.items[walk->definition];
+        if (walk->row < definition->count)
+            return &definition->rows[walk->row++];
+    }
+    return NULL;
+}
+
+const struct registry_resource *registry_at(const struct registry *registry, size_t position)
+{
+    struct walk walk = {0};
+    const struct registry_resource *resource;
+    while ((resource = walk_next(registry, &walk)) && position > 0)
+        position--;
+    return resource;
+}
+
+const struct registry_resource *registry_find_version(const struct registry *registry,
+                                                      const char *group, const char *version,
+                                                      const char *plural,
+                                                      const struct registry_older **ret_older)
+{
+    struct walk walk = {0};
+    const struct registry_resource *resource;
+    while ((resource = walk_next(registry, &walk))) {
+        if (!str_eq(resource->id.plural, plural) || !str_eq(resource->id.group, group))
+            continue;
+        *ret_older = NULL;
+        if (str_eq(resource->id.version, version))
+            return resource;
+        for (const struct registry_older *older = resource->older; older && older->version;
+             older++) {
+            if (str_eq(older->version, version)) {
+                *ret_older = older;
+                return resource;
+            }
+        }
+    }
+    return NULL;
+}
+
+const struct registry_resource *registry_find(const struct registry *registry, const char *group,
+                                              const char *version, const char *plural)
+{
+    const struct registry_older *older;
+    const struct registry_resource *found =
+        registry_find_version(registry, group, version, plural, &older);
+    return found && !older ? found : NULL;
+}
+
+const struct registry_resource *registry_find_kind(const struct registry *registry,
+                                                   const char *api_version, const char *kind)
+{
+    struct walk walk = {0};
+    const struct registry_resource *resource;
+    while ((resource = walk_next(registry, &walk))) {
+        if (!str_eq(resource->id.kind, kind))
+            continue;
+        if (str_eq(resource->api_version, api_version))
+            return resource;
+        for (const struct registry_older *older = resource->older; older && older->version; older++)
+            if (str_eq(older->api_version, api_version))
+                return resource;
+    }
+    return NULL;
+}
+
+bool registry_has_group_version(const struct registry *registry, const char *group,
+                                const char *version)
+{
+    struct walk walk = {0};
+    const struct registry_resource *resource;
+    while ((resource = walk_next(registry, &walk)))
+        if (str_eq(resource->id.group, group) && registry_serves_version(resource, version))
+            return true;
+    return false;
+}
+
+/* ---- Groups and versions --------------------------------------------------------------------- */
+
+struct names {
+    VEC(const char *) list;
+};
+
+static void add_once(struct names *names, const char *name)
+{
+    for (size_t i = names->list.count; i > 0; i--)
+        if (str_eq(names->list.items[i - 1], name))
+            return;
+    vec_push(&names->list, name);
+}
+
+static const char **names_take(struct names *names, struct arena *arena)
+{
+    const char **copy = ARENA_ARRAY(arena, const char *, names->list.count + 1);
+    if (names->list.count > 0)
+        memcpy(copy, names->list.items, names->list.count * sizeof(*copy));
+    vec_release(&names->list);
+    return copy;
+}
+
+const char **registry_groups(const struct registry *registry, struct arena *arena)
+{
+    struct names names = {0};
+    struct walk walk = {0};
+    const struct registry_resource *resource;
+    while ((resource = walk_next(registry, &walk)))
+        if (resource->id.group[0])
+            add_once(&names, resource->id.group);
+    return names_take(&names, arena);
+}
+
+/* "v1beta2" as stage 1, major 1, minor 2; anything else is stage -1. */
+struct version_rank {
+    int stage; /* 2: stable, 1: beta, 0: alpha */
+    int64_t major, minor;
+};
+
+/* The number that begins there, without leading zeroes. */
+static bool take_number(const char **at, int64_t *ret)
+{
+    size_t size = strspn(*at, "0123456789");
+    char digits[19];
+    if (size == 0 || size >= sizeof(digits) || **at == '0')
+        return false;
+    memcpy(digits, *at, size);
+    digits[size] = '\0';
+    *at += size;
+    return str_to_int64(digits, 0, INT64_MAX, ret, NULL) == 0;
+}
+
+static struct version_rank version_rank(const char *version)
+{
+    static const char *const stages[] = {"alpha", "beta"};
+    const struct version_rank other = {.stage = -1};
+    struct version_rank rank = {.stage = 2};
+    if (*version++ != 'v' || !take_number(&version, &rank.major))
+        return other;
+    for (int i = 0; i < 2 && *version; i++) {
+        if (!str_has_prefix(version, stages[i]))
+            continue;
+        version += strlen(stages[i]);
+        rank.stage = i;
+        if (!take_number(&version, &rank.minor))
+            return other;
+        break;
+    }
+    return *version ? other : rank;
+}
+
+int registry_version_compare(const char *a, const char *b)
+{
+    const struct version_rank left = version_rank(a), right = version_rank(b);
+    if (left.stage != right.stage)
+        return left.stage > right.stage ? -1 : 1;
+    if (left.major != right.major)
+        return left.major > right.major ? -1 : 1;
+    if (left.minor != right.minor)
+        return left.minor > right.minor ? -1 : 1;
+    return strcmp(a, b);
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    return registry_version_compare(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char **registry_versions(const struct registry *registry, struct arena *arena,
+                               const char *group)
+{
+    struct names names = {0};
+    struct walk walk = {0};
+    const struct registry_resource *resource;
+    while ((resource = walk_next(registry, &walk))) {
+        if (!str_eq(resource->id.group, group))
+            continue;
+        add_once(&names, resource->id.version);
+        for (const struct registry_older *older = resource->older; older && older->version; older++)
+            add_once(&names, older->version);
+    }
+    if (names.list.count > 1)
+        qsort(names.list.items, names.list.count, sizeof(*names.list.items), compare_items);
+    return names_take(&names, arena);
+}

@@ -1,0 +1,93 @@
+/* TFJobs as v1alpha1 had them: `replicaSpecs` is a list, and each element names its role in
+ * `tfReplicaType`. They are refused; the message shows the object as it is written today. */
+#include "engine/kinds/kinds.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/yaml.h"
+#include "kube/object.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* More is cut: the message is read on a terminal. */
+enum { YAML_MAX = 256 * 1024, SHOWN_MAX = 8 * 1024 };
+
+/* A role in today's spelling; one that is unknown stays as it was written. */
+static const char *role_of(const struct json *element)
+{
+    static const char *const roles[] = {"Chief", "Master", "Worker", "PS", "Evaluator"};
+    const char *written = json_get_string(element, "tfReplicaType", "Master");
+    for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
+        if (strcasecmp(written, roles[i]) == 0)
+            return roles[i];
+    return written;
+}
+
+static void copy_member(struct arena *arena, struct json *to, const struct json *from,
+                        const char *name)
+{
+    if (json_get(from, name))
+        json_set(arena, to, name, json_clone(arena, json_get(from, name)));
+}
+
+/* One element as the value of its role. The restart policy belongs to the replica now; a port has
+ * a name among those of the container, and the usual one needs none. */
+static struct json *rewrite_replica(struct arena *arena, const struct json *element)
+{
+    struct json *replica = json_object(arena);
+    copy_member(arena, replica, element, "replicas");
+    copy_member(arena, replica, json_at(element, "template", "spec", NULL), "restartPolicy");
+    copy_member(arena, replica, element, "template");
+    json_remove(json_at(replica, "template", "spec", NULL), "restartPolicy");
+    return replica;
+}
+
+static struct json *rewrite_job(struct arena *arena, const struct json *job)
+{
+    const struct json *metadata = json_get(job, "metadata"), *spec = json_get(job, "spec");
+    struct json *better = json_object(arena);
+    json_set_string(arena, better, "apiVersion", "kubeflow.org/v1");
+    json_set_string(arena, better, "kind", "TFJob");
+    struct json *head = json_ensure_object(arena, better, "metadata");
+    copy_member(arena, head, metadata, "name");
+    copy_member(arena, head, metadata, "generateName");
+    copy_member(arena, head, metadata, "namespace");
+    copy_member(arena, head, metadata, "labels");
+    struct json *body = json_ensure_object(arena, better, "spec");
+    copy_member(arena, body, spec, "runPolicy");
+    struct json *roles = json_ensure_object(arena, body, "tfReplicaSpecs");
+    JSON_EACH (element, json_get(spec, "replicaSpecs")) {
+        if (element->type == JSON_OBJECT)
+            json_set(arena, roles, role_of(element), rewrite_replica(arena, element));
+    }
+    return better;
+}
+
+/* The first lines, with a last one that says that it was cut. */
+static const char *first_lines(struct arena *arena, const struct buf *yaml)
+{
+    size_t size = yaml->size;
+    if (size <= SHOWN_MAX && !yaml->overflowed)
+        return arena_strndup(arena, yaml->data, size);
+    size = size < SHOWN_MAX ? size : SHOWN_MAX;
+    while (size > 0 && yaml->data[size - 1] != '\n')
+        size--;
+    return arena_printf(arena, "%.*s# … and so on: the rest is not shown\n", (int)size, yaml->data);
+}
+
+void kind_tfjob_refuse_list(struct field_errors *errors, const struct json *job)
+{
+    const struct json *list = json_at(job, "spec", "replicaSpecs", NULL);
+    if (!list || list->type != JSON_ARRAY)
+        return;
+    _cleanup_buf_ struct buf yaml;
+    buf_init(&yaml, YAML_MAX);
+    yaml_write(rewrite_job(errors->arena, job), &yaml);
+    field_forbidden(errors, "spec.replicaSpecs",
+                    arena_printf(errors->arena,
+                                 "the list with tfReplicaType is the form of v1alpha1, which is no "
+                                 "longer read. Since v1beta1 the roles are a map:\n\n%s",
+                                 first_lines(errors->arena, &yaml)));
+}

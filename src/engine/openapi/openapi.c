@@ -1,0 +1,199 @@
+/* OpenAPI over HTTP; see openapi.h. Nothing is kept: a document takes some milliseconds to make,
+ * and what is served may change between two requests. */
+#include "engine/openapi/openapi.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/kinds/registry.h"
+#include "engine/openapi/cached_document.h"
+#include "engine/openapi/document.h"
+#include "engine/openapi/gnostic.h"
+#include "net/accept.h"
+
+#include <string.h>
+
+enum { DOCUMENT_MAX = 64 * 1024 * 1024 };
+
+#define JSON_TYPE "application/json"
+/* Not the name that kubectl asks for: that one has an '@' no media type may contain. */
+#define GNOSTIC_TYPE(version_)                                                                     \
+    "application/com.github.proto-openapi.spec." version_ ".v1.0+protobuf"
+#define GNOSTIC_TYPE_ASKED(version_)                                                               \
+    "application/com.github.proto-openapi.spec." version_ "@v1.0+protobuf"
+
+/* What the documents are about. */
+struct source {
+    const struct registry *registry;
+    const char *program_version;
+};
+
+/* The forms of a document besides JSON. */
+struct form {
+    const char *type, *asked;
+};
+static const struct form GNOSTIC_V2 = {GNOSTIC_TYPE("v2"), GNOSTIC_TYPE_ASKED("v2")};
+static const struct form GNOSTIC_V3 = {GNOSTIC_TYPE("v3"), GNOSTIC_TYPE_ASKED("v3")};
+
+/* JSON or the other form, whichever the client wants most; NULL: neither, and it is told so. */
+static const char *choose(struct http_exchange *exchange, const struct form *form)
+{
+    struct accept accept;
+    accept_parse(exchange->arena, http_header_get(exchange->request->headers, "Accept"), &accept);
+    for (size_t i = 0; i < accept.count; i++) {
+        const struct accept_clause *clause = &accept.clauses[i];
+        if (str_eq(clause->type, form->asked) || str_eq(clause->type, form->type))
+            return form->type;
+        if (accept_clause_takes(clause, JSON_TYPE))
+            return JSON_TYPE;
+    }
+    document_refuse(exchange, arena_printf(exchange->arena, "%s, %s", JSON_TYPE, form->type));
+    return NULL;
+}
+
+/* ---- Version 2 ------------------------------------------------------------------------------- */
+
+static void respond_v2(struct http_exchange *exchange, const struct source *source)
+{
+    const char *type = choose(exchange, &GNOSTIC_V2);
+    if (!type)
+        return;
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_buf_ struct buf body;
+    buf_init(&body, DOCUMENT_MAX);
+    const struct json *document =
+        openapi_document_v2(arena, source->registry, source->program_version);
+    if (str_eq(type, JSON_TYPE))
+        json_write(document, &body);
+    else
+        openapi_gnostic_write_v2(document, &body);
+    document_respond(exchange, type, NULL, body.data, body.size);
+}
+
+/* ---- Version 3 ------------------------------------------------------------------------------- */
+
+/* Whatever the form, the hash is that of the JSON: it names a state of the document. */
+static void write_v3(const struct source *source, const char *group, const char *version,
+                     const char *type, struct buf *body, char ret_hash[DOCUMENT_HASH_SIZE])
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct json *document =
+        openapi_document_v3(arena, source->registry, source->program_version, group, version);
+    json_write(document, body);
+    document_hash(body->data, body->size, ret_hash);
+    if (str_eq(type, JSON_TYPE))
+        return;
+    buf_clear(body);
+    openapi_gnostic_write_v3(document, body);
+}
+
+static const char *v3_name(struct arena *arena, const char *group, const char *version)
+{
+    return group[0] ? arena_printf(arena, "apis/%s/%s", group, version)
+                    : arena_printf(arena, "api/%s", version);
+}
+
+static const char *v3_address(struct arena *arena, const char *name, const char *hash)
+{
+    return arena_printf(arena, "/openapi/v3/%s?hash=%s", name, hash);
+}
+
+static void add_to_index(struct arena *arena, struct json *paths, const struct source *source,
+                         const char *group, const char *version)
+{
+    const char *name = v3_name(arena, group, version);
+    char hash[DOCUMENT_HASH_SIZE];
+    _cleanup_buf_ struct buf body;
+    buf_init(&body, DOCUMENT_MAX);
+    write_v3(source, group, version, JSON_TYPE, &body, hash);
+    json_set_string(arena, json_ensure_object(arena, paths, name), "serverRelativeURL",
+                    v3_address(arena, name, hash));
+}
+
+static void add_group_to_index(struct arena *arena, struct json *paths, const struct source *source,
+                               const char *group)
+{
+    const char **versions = registry_versions(source->registry, arena, group);
+    for (size_t i = 0; versions[i]; i++)
+        add_to_index(arena, paths, source, group, versions[i]);
+}
+
+static void respond_index(struct http_exchange *exchange, const struct source *source)
+{
+    struct arena *arena = exchange->arena;
+    struct json *index = json_object(arena), *paths = json_ensure_object(arena, index, "paths");
+    const char **groups = registry_groups(source->registry, arena);
+    add_group_to_index(arena, paths, source, "");
+    for (size_t i = 0; groups[i]; i++)
+        add_group_to_index(arena, paths, source, groups[i]);
+    const char *text = json_to_string(arena, index);
+    document_respond(exchange, JSON_TYPE, NULL, text, strlen(text));
+}
+
+/* An address with a hash names one state of the document, and that one never changes: it may be
+ * kept for ever; one of another state leads to the one that is now. */
+static void respond_v3(struct http_exchange *exchange, const struct source *source,
+                       const char *group, const char *version)
+{
+    struct arena *arena = exchange->arena;
+    struct http_header *headers = NULL;
+    const char *type = choose(exchange, &GNOSTIC_V3);
+    if (!type)
+        return;
+    const char *asked = http_query_get(arena, exchange->request->query, "hash");
+    char hash[DOCUMENT_HASH_SIZE];
+    _cleanup_buf_ struct buf body;
+    buf_init(&body, DOCUMENT_MAX);
+    write_v3(source, group, version, type, &body, hash);
+    if (!str_is_empty(asked) && !str_eq(asked, hash)) {
+        http_header_add(arena, &headers, "Location",
+                        v3_address(arena, v3_name(arena, group, version), hash));
+        http_begin(exchange, 301, NULL, headers, 0);
+        http_end(exchange);
+        return;
+    }
+    if (asked)
+        http_header_add(arena, &headers, "Cache-Control", "public, immutable, max-age=31536000");
+    document_respond(exchange, type, headers, body.data, body.size);
+}
+
+/* "api/v1", "apis/GROUP/VERSION". */
+static bool parse_name(struct arena *arena, const struct registry *registry, const char *name,
+                       const char **ret_group, const char **ret_version)
+{
+    size_t count;
+    char **pieces = str_split(arena, name, '/', &count);
+    if (count == 2 && str_eq(pieces[0], "api")) {
+        *ret_group = "";
+        *ret_version = pieces[1];
+    } else if (count == 3 && str_eq(pieces[0], "apis") && pieces[1][0]) {
+        *ret_group = pieces[1];
+        *ret_version = pieces[2];
+    } else {
+        return false;
+    }
+    return registry_has_group_version(registry, *ret_group, *ret_version);
+}
+
+bool openapi_handle(struct http_exchange *exchange, const struct registry *registry,
+                    const char *program_version)
+{
+    const struct source source = {registry, program_version};
+    static const char v3[] = "/openapi/v3";
+    const char *path = exchange->request->path, *group, *version;
+    if (str_eq(path, "/openapi/v2")) {
+        respond_v2(exchange, &source);
+        return true;
+    }
+    if (!str_has_prefix(path, v3))
+        return false;
+    const char *name = path + strlen(v3);
+    bool is_index = name[0] == '\0';
+    if (!is_index &&
+        (name[0] != '/' || !parse_name(exchange->arena, registry, name + 1, &group, &version)))
+        return false;
+    if (is_index) /* which has one form, whatever is asked for */
+        respond_index(exchange, &source);
+    else
+        respond_v3(exchange, &source, group, version);
+    return true;
+}

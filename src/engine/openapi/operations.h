@@ -1,0 +1,23 @@
+/* One operation of a path; what openapi_paths.c and openapi_operations.c share. */
+#ifndef TRAINYARD_ENGINE_OPENAPI_OPERATIONS_H
+#define TRAINYARD_ENGINE_OPENAPI_OPERATIONS_H
+
+#include "engine/openapi/schema.h"
+
+struct openapi_operation {
+    const struct registry_resource *resource;
+    const char *version;
+    const struct registry_subresource *sub; /* NULL: the object itself */
+    enum registry_verb verb;
+    bool everywhere; /* across namespaces */
+};
+
+/* "get", "post": the member of a path. */
+const char *openapi_method(enum registry_verb verb);
+
+struct json *openapi_write_operation(struct openapi_types *types,
+                                     const struct openapi_operation *operation);
+/* Of a path itself: "name", "namespace". */
+struct json *openapi_path_parameter(struct openapi_types *types, const char *name, const char *doc);
+
+#endif

@@ -1,0 +1,44 @@
+/* The definitions of an OpenAPI document: the field tables (kube/schema.h) in the words of version
+ * 2 or 3. A type with a name is defined once and referred to; the writer of a document asks for a
+ * reference to what its paths speak of, and gets the definition of that and of all it holds. */
+#ifndef TRAINYARD_ENGINE_OPENAPI_SCHEMA_H
+#define TRAINYARD_ENGINE_OPENAPI_SCHEMA_H
+
+#include "base/json.h"
+#include "base/vec.h"
+#include "engine/kinds/registry.h"
+#include "kube/schema.h"
+
+enum openapi_version { OPENAPI_V2, OPENAPI_V3 };
+
+struct openapi_types {
+    struct arena *arena;
+    const struct registry *registry;
+    enum openapi_version version;
+    struct json *definitions; /* name → schema */
+    VEC(const void *) known;  /* the types defined so far */
+    bool custom;              /* what is written now is of a custom resource */
+};
+
+void openapi_types_init(struct openapi_types *types, struct arena *arena,
+                        const struct registry *registry, enum openapi_version version);
+void openapi_types_release(struct openapi_types *types);
+
+/* {"$ref": …} to a named type, to the kind of a resource, to lists of it. */
+struct json *openapi_refer(struct openapi_types *types, const struct schema_object *object);
+struct json *openapi_refer_kind(struct openapi_types *types,
+                                const struct registry_resource *resource);
+struct json *openapi_refer_list(struct openapi_types *types,
+                                const struct registry_resource *resource);
+
+/* ---- What its own files share */
+struct schema_rules;
+struct json *openapi_write_value(struct openapi_types *types, const struct schema *value);
+void openapi_write_rules(struct openapi_types *types, struct json *json,
+                         const struct schema_rules *rules);
+
+/* {"group": …, "kind": …, "version": …} */
+struct json *openapi_group_version_kind(struct arena *arena, const char *group, const char *version,
+                                        const char *kind);
+
+#endif

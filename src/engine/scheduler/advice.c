@@ -1,0 +1,158 @@
+/* Larger nodes, or more of them; see scheduler_advice.h. */
+#include "engine/scheduler/advice.h"
+
+#include "base/str.h"
+#include "kube/devices.h"
+#include "kube/object.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* The most that `up` takes. */
+enum { NODES_MAX = 64, FAKE_GPUS_MAX = 16 };
+
+struct node_room {
+    int64_t cpu_milli, memory_bytes;
+};
+
+static bool room_holds(const struct node_room *room, const struct node_usage *asked)
+{
+    return asked->cpu_milli <= room->cpu_milli && asked->memory_bytes <= room->memory_bytes;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Of cpu and of memory the most that a node offers. */
+static struct node_room largest_node(const struct scheduler_view *view)
+{
+    static const struct node_usage nothing = {0};
+    struct node_room largest = {0}, offered;
+    for (size_t i = 0; i < view->count; i++) {
+        node_usage_left(view->nodes[i].node, &nothing, &offered.cpu_milli, &offered.memory_bytes);
+        largest.cpu_milli = larger(largest.cpu_milli, offered.cpu_milli);
+        largest.memory_bytes = larger(largest.memory_bytes, offered.memory_bytes);
+    }
+    return largest;
+}
+
+static int compare_largest_first(const void *a, const void *b)
+{
+    const struct node_usage *const *x = a, *const *y = b;
+    if ((*x)->cpu_milli != (*y)->cpu_milli)
+        return (*x)->cpu_milli > (*y)->cpu_milli ? -1 : 1;
+    if ((*x)->memory_bytes != (*y)->memory_bytes)
+        return (*x)->memory_bytes > (*y)->memory_bytes ? -1 : 1;
+    return 0;
+}
+
+/* How many empty nodes of a size hold the pods, each of which fits on one: each pod goes to the
+ * first with room, the large pods first. More than `up` takes counts as NODES_MAX + 1. */
+static size_t nodes_needed(struct arena *arena, const struct node_room *size,
+                           const struct node_usage *asked, size_t count)
+{
+    struct node_room rooms[NODES_MAX];
+    const struct node_usage **order = ARENA_ARRAY(arena, const struct node_usage *, count + 1);
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        order[i] = &asked[i];
+    qsort(order, count, sizeof(const struct node_usage *), compare_largest_first);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+        while (at < used && !room_holds(&rooms[at], order[i]))
+            at++;
+        if (at == NODES_MAX)
+            return NODES_MAX + 1;
+        if (at == used)
+            rooms[used++] = *size;
+        rooms[at].cpu_milli -= order[i]->cpu_milli;
+        rooms[at].memory_bytes -= order[i]->memory_bytes;
+    }
+    return used;
+}
+
+/* Nodes that an earlier `up` had are still there, but not ready. */
+static size_t count_ready(const struct scheduler_view *view)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        const struct json *ready = kube_condition_get(view->nodes[i].node, "Ready");
+        count += !ready || str_eq(json_get_string(ready, "status", ""), "True");
+    }
+    return count;
+}
+
+/* Nodes that `up` has numbered; with `--nodes 3` those that have names of their own would go. */
+static bool are_numbered(const struct scheduler_view *view)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (!str_has_prefix(view->nodes[i].name, "node-"))
+            return false;
+    return true;
+}
+
+/* "--nodes 2 --cpus 4": what gives the pods room; "" if they have it. */
+static const char *size_options(struct arena *arena, const struct scheduler_view *view,
+                                const struct node_usage *asked, size_t count)
+{
+    const struct node_room offered = largest_node(view);
+    struct node_room size = offered, sum = {0};
+    const char *options = "";
+    for (size_t i = 0; i < count; i++) {
+        size.cpu_milli = larger(size.cpu_milli, asked[i].cpu_milli);
+        size.memory_bytes = larger(size.memory_bytes, asked[i].memory_bytes);
+        sum.cpu_milli += asked[i].cpu_milli;
+        sum.memory_bytes += asked[i].memory_bytes;
+    }
+    size_t needed = nodes_needed(arena, &size, asked, count), ready = count_ready(view);
+    if (needed > ready && needed <= NODES_MAX && are_numbered(view)) {
+        options = arena_printf(arena, " --nodes %zu", needed);
+    } else if (needed > ready) {
+        size.cpu_milli = larger(size.cpu_milli, sum.cpu_milli);
+        size.memory_bytes = larger(size.memory_bytes, sum.memory_bytes);
+    }
+    if (size.cpu_milli > offered.cpu_milli)
+        options = arena_printf(arena, "%s --cpus %s", options,
+                               node_usage_cpu_text(arena, size.cpu_milli));
+    if (size.memory_bytes > offered.memory_bytes)
+        options = arena_printf(arena, "%s --memory %s", options,
+                               node_usage_memory_text(arena, size.memory_bytes));
+    return options;
+}
+
+/* How many GPUs the pods ask for where no node has one; 0: a node has, or they ask for none. */
+static int64_t missing_gpus(const struct scheduler_view *view, const struct node_usage *asked,
+                            size_t count)
+{
+    static const struct node_usage nothing = {0};
+    int64_t sum = 0;
+    for (size_t i = 0; i < view->count; i++)
+        if (node_usage_has_extra(view->nodes[i].node, &nothing, KUBE_DEVICES_RESOURCE, 1))
+            return 0;
+    for (size_t i = 0; i < count; i++)
+        sum += node_usage_extra(&asked[i], KUBE_DEVICES_RESOURCE);
+    return sum;
+}
+
+const char *scheduler_advice(struct arena *arena, const struct scheduler_view *view,
+                             const struct node_usage *asked, size_t count)
+{
+    if (view->count == 0)
+        return NULL;
+    const char *options = size_options(arena, view, asked, count), *reason = NULL, *note = "";
+    int64_t gpus = missing_gpus(view, asked, count);
+    if (options[0])
+        reason = "The cluster is too small for this even when it is empty";
+    if (gpus > 0 && gpus <= FAKE_GPUS_MAX) {
+        reason = reason ? "The cluster is too small for this even when it is empty, and has no GPU"
+                        : "No node has a GPU";
+        options = arena_printf(arena, "%s --fake-gpus %" PRId64, options, gpus);
+        note = " (--fake-gpus counts GPUs that are not there, to try jobs out)";
+    }
+    if (!reason)
+        return NULL;
+    return arena_printf(arena, "%s: run 'trainyard down', then 'trainyard up%s'%s", reason, options,
+                        note);
+}

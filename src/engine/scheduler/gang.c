@@ -1,0 +1,487 @@
+/* All of a group or none; see scheduler_gang.h. Layouts are tried from the cheap to the dear:
+ * spread as single pods are, packed, and for groups of ordinary size a search that takes choices
+ * back, with a limit on its steps: packing is a hard problem, and a group that needs the one layout
+ * among millions waits for more room instead. */
+#include "engine/scheduler/gang.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/scheduler/advice.h"
+#include "engine/scheduler/score.h"
+#include "kube/object.h"
+#include "kube/quantity.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SEARCH_MEMBERS_MAX = 128,
+    SEARCH_STEPS_MAX = 10000,
+    SEARCH_STEPS_WITH_NEIGHBOURS = 500, /* each looks at every pod that is placed */
+};
+
+static const size_t NOWHERE = SIZE_MAX;
+
+/* A layout being made. */
+struct layout {
+    struct arena *arena;
+    const struct scheduler_gang *gang;
+    struct scheduler_view view;    /* with the members laid there */
+    struct scheduler_node *nodes;  /* of the view */
+    struct scheduler_placed *pods; /* of the view: the members behind those that were there */
+    size_t node_count;
+    struct node_usage *used;            /* a node's, with the members laid there */
+    struct node_usage *asked;           /* a member's */
+    struct scheduler_objection *barred; /* [member][node]: why never there */
+    int64_t **likings;                  /* a member's, of the nodes as they were */
+    bool *minds;                        /* of a member: its neighbours count */
+    bool any_minds;
+    size_t *at;    /* a member's node, or NOWHERE */
+    size_t placed; /* of the members that wait */
+    size_t steps;  /* of the search */
+};
+
+static const struct scheduler_objection *barred(const struct layout *layout, size_t member,
+                                                size_t node)
+{
+    return &layout->barred[member * layout->node_count + node];
+}
+
+/* Whether anything speaks against it, and what. */
+static bool objects(const struct layout *layout, size_t member, size_t node,
+                    struct scheduler_objection *ret)
+{
+    *ret = *barred(layout, member, node);
+    if (ret->count > 0 ||
+        scheduler_room_objects(layout->arena, &layout->view, node, &layout->asked[member], ret))
+        return true;
+    if (!layout->minds[member])
+        return false;
+    struct scheduler_objection *all =
+        ARENA_ARRAY(layout->arena, struct scheduler_objection, layout->node_count + 1);
+    scheduler_neighbours_object(layout->arena, layout->gang->waiting[member].pod, &layout->view,
+                                all);
+    *ret = all[node];
+    return ret->count > 0;
+}
+
+static bool fits(const struct layout *layout, size_t member, size_t node)
+{
+    struct scheduler_objection objection;
+    return !objects(layout, member, node, &objection);
+}
+
+static void lay(struct layout *layout, size_t member, size_t node)
+{
+    node_usage_add(&layout->used[node], &layout->asked[member]);
+    layout->pods[layout->view.pod_count++] =
+        (struct scheduler_placed){.pod = layout->gang->waiting[member].pod, .node = node};
+    layout->at[member] = node;
+    layout->placed++;
+}
+
+static void take_back(struct layout *layout, size_t member)
+{
+    if (layout->at[member] == NOWHERE)
+        return;
+    node_usage_subtract(&layout->used[layout->at[member]], &layout->asked[member]);
+    size_t last = layout->view.pod_count - 1, at = last;
+    while (layout->pods[at].pod != layout->gang->waiting[member].pod ||
+           layout->pods[at].node != layout->at[member])
+        at--;
+    layout->pods[at] = layout->pods[last];
+    layout->view.pod_count--;
+    layout->at[member] = NOWHERE;
+    layout->placed--;
+}
+
+static void clear(struct layout *layout)
+{
+    for (size_t i = layout->gang->waiting_count; i-- > 0;)
+        take_back(layout, i);
+}
+
+/* A member is particular about its neighbours, or one of those that are there is. */
+static bool has_particular(const struct scheduler_gang *gang, const struct scheduler_view *view)
+{
+    for (size_t i = 0; i < gang->waiting_count; i++)
+        if (scheduler_minds_pods(gang->waiting[i].pod))
+            return true;
+    return view->pod_count > 0;
+}
+
+static void layout_init_member(struct layout *layout, size_t member,
+                               const struct scheduler_view *view)
+{
+    const struct json *pod = layout->gang->waiting[member].pod;
+    bool *open = ARENA_ARRAY(layout->arena, bool, view->count + 1);
+    node_usage_of_pod(pod, &layout->asked[member]);
+    layout->at[member] = NOWHERE;
+    layout->minds[member] = layout->any_minds;
+    for (size_t node = 0; node < view->count; node++)
+        open[node] = !scheduler_node_objects(layout->arena, pod, view->nodes[node].node,
+                                             &layout->barred[member * view->count + node]);
+    layout->likings[member] = scheduler_likings(layout->arena, pod, view, open);
+}
+
+static void layout_init(struct layout *layout, struct arena *arena,
+                        const struct scheduler_gang *gang, const struct scheduler_view *view)
+{
+    size_t members = gang->waiting_count, count = view->count;
+    *layout = (struct layout){.arena = arena, .gang = gang, .view = *view, .node_count = count};
+    layout->used = ARENA_ARRAY(arena, struct node_usage, count + 1);
+    layout->asked = ARENA_ARRAY(arena, struct node_usage, members + 1);
+    layout->barred = ARENA_ARRAY(arena, struct scheduler_objection, members * count + 1);
+    layout->likings = ARENA_ARRAY(arena, int64_t *, members + 1);
+    layout->minds = ARENA_ARRAY(arena, bool, members + 1);
+    layout->at = ARENA_ARRAY(arena, size_t, members + 1);
+    layout->nodes = ARENA_ARRAY(arena, struct scheduler_node, count + 1);
+    layout->pods = ARENA_ARRAY(arena, struct scheduler_placed, view->pod_count + members + 1);
+    layout->any_minds = has_particular(gang, view);
+    for (size_t node = 0; node < count; node++) {
+        node_usage_add(&layout->used[node], view->nodes[node].used);
+        layout->nodes[node] = view->nodes[node];
+        layout->nodes[node].used = &layout->used[node];
+    }
+    for (size_t i = 0; i < view->pod_count; i++)
+        layout->pods[i] = view->pods[i];
+    layout->view.nodes = layout->nodes;
+    layout->view.pods = layout->pods;
+    for (size_t member = 0; member < members; member++)
+        layout_init_member(layout, member, view);
+}
+
+static void layout_release(struct layout *layout)
+{
+    for (size_t i = 0; i < layout->node_count; i++)
+        node_usage_release(&layout->used[i]);
+    for (size_t i = 0; i < layout->gang->waiting_count; i++)
+        node_usage_release(&layout->asked[i]);
+}
+
+/* ---- Orders ---------------------------------------------------------------------------------- */
+
+static size_t nodes_open_to(const struct layout *layout, size_t member)
+{
+    size_t open = 0;
+    for (size_t node = 0; node < layout->node_count; node++)
+        open += barred(layout, member, node)->count == 0;
+    return open;
+}
+
+/* A member as the orders see it. */
+struct rank {
+    size_t member, open;
+    const struct node_usage *asked;
+};
+
+static int compare_size(const struct rank *a, const struct rank *b)
+{
+    const struct node_usage *x = a->asked, *y = b->asked;
+    if (x->cpu_milli != y->cpu_milli)
+        return x->cpu_milli < y->cpu_milli ? -1 : 1;
+    if (x->memory_bytes != y->memory_bytes)
+        return x->memory_bytes < y->memory_bytes ? -1 : 1;
+    if (x->ports.count != y->ports.count)
+        return x->ports.count < y->ports.count ? -1 : 1;
+    return 0;
+}
+
+static int compare_member(const struct rank *a, const struct rank *b)
+{
+    return a->member < b->member ? -1 : a->member > b->member;
+}
+
+/* Those with the fewest nodes to go to, then the large ones: the way to get all in. */
+static int hardest_first(const void *a, const void *b)
+{
+    const struct rank *x = a, *y = b;
+    if (x->open != y->open)
+        return x->open < y->open ? -1 : 1;
+    int by_size = compare_size(y, x);
+    return by_size ? by_size : compare_member(x, y);
+}
+
+/* The small ones: the way to get many in, where not all need to be. */
+static int easiest_first(const void *a, const void *b)
+{
+    int by_size = compare_size(a, b);
+    return by_size ? by_size : compare_member(a, b);
+}
+
+static size_t *order_by(const struct layout *layout, int (*compare)(const void *, const void *))
+{
+    size_t count = layout->gang->waiting_count;
+    struct rank *ranks = ARENA_ARRAY(layout->arena, struct rank, count + 1);
+    size_t *order = ARENA_ARRAY(layout->arena, size_t, count + 1);
+    for (size_t i = 0; i < count; i++)
+        ranks[i] = (struct rank){i, nodes_open_to(layout, i), &layout->asked[i]};
+    qsort(ranks, count, sizeof(*ranks), compare);
+    for (size_t i = 0; i < count; i++)
+        order[i] = ranks[i].member;
+    return order;
+}
+
+/* ---- Layouts --------------------------------------------------------------------------------- */
+
+enum manner { SPREAD, PACK };
+
+static bool is_better(const struct layout *layout, enum manner manner, size_t member, size_t a,
+                      size_t b)
+{
+    const struct node_usage *x = &layout->used[a], *y = &layout->used[b];
+    const int64_t *likings = layout->likings[member];
+    if (manner == SPREAD && likings[a] != likings[b])
+        return likings[a] > likings[b];
+    if (manner == PACK) {
+        int64_t cpu[2], memory[2];
+        node_usage_left(layout->nodes[a].node, x, &cpu[0], &memory[0]);
+        node_usage_left(layout->nodes[b].node, y, &cpu[1], &memory[1]);
+        if (cpu[0] != cpu[1])
+            return cpu[0] < cpu[1];
+        if (memory[0] != memory[1])
+            return memory[0] < memory[1];
+    } else if (x->pods != y->pods) {
+        return x->pods < y->pods;
+    }
+    return strcmp(layout->nodes[a].name, layout->nodes[b].name) < 0;
+}
+
+/* Each in its turn to the best node that has room; who finds none is left out. */
+static void lay_in_turn(struct layout *layout, const size_t *order, enum manner manner)
+{
+    clear(layout);
+    for (size_t i = 0; i < layout->gang->waiting_count; i++) {
+        size_t best = NOWHERE;
+        for (size_t node = 0; node < layout->node_count; node++)
+            if ((best == NOWHERE || is_better(layout, manner, order[i], node, best)) &&
+                fits(layout, order[i], node))
+                best = node;
+        if (best != NOWHERE)
+            lay(layout, order[i], best);
+    }
+}
+
+/* Every node in turn for the first of the order, and for each all of that for the rest; `spare` of
+ * them may be left out. */
+static bool search(struct layout *layout, const size_t *order, size_t depth, size_t spare)
+{
+    const size_t most_steps = layout->any_minds ? SEARCH_STEPS_WITH_NEIGHBOURS : SEARCH_STEPS_MAX;
+    if (depth == layout->gang->waiting_count)
+        return true;
+    for (size_t node = 0; node < layout->node_count; node++) {
+        if (++layout->steps > most_steps)
+            return false;
+        if (!fits(layout, order[depth], node))
+            continue;
+        lay(layout, order[depth], node);
+        if (search(layout, order, depth + 1, spare))
+            return true;
+        take_back(layout, order[depth]);
+    }
+    return spare > 0 && search(layout, order, depth + 1, spare - 1);
+}
+
+/* What is left on all nodes together is less than all want together. */
+static bool is_hopeless(const struct layout *layout)
+{
+    int64_t cpu_left = 0, memory_left = 0, cpu = 0, memory = 0;
+    for (size_t i = 0; i < layout->node_count; i++) {
+        int64_t more_cpu, more_memory;
+        node_usage_left(layout->nodes[i].node, &layout->used[i], &more_cpu, &more_memory);
+        if (__builtin_add_overflow(cpu_left, more_cpu, &cpu_left))
+            cpu_left = INT64_MAX;
+        if (__builtin_add_overflow(memory_left, more_memory, &memory_left))
+            memory_left = INT64_MAX;
+    }
+    for (size_t i = 0; i < layout->gang->waiting_count; i++) {
+        cpu += layout->asked[i].cpu_milli;
+        memory += layout->asked[i].memory_bytes;
+    }
+    return cpu > cpu_left || memory > memory_left;
+}
+
+/* "0/3 nodes are available: …" for a member, beside what is laid out. */
+static const char *explain(const struct layout *layout, size_t member)
+{
+    struct scheduler_objection *why =
+        ARENA_ARRAY(layout->arena, struct scheduler_objection, layout->node_count + 1);
+    for (size_t node = 0; node < layout->node_count; node++)
+        if (!objects(layout, member, node, &why[node]))
+            scheduler_object(&why[node], "node(s) were left for others of the group", false);
+    return scheduler_explain(layout->arena, why, layout->node_count);
+}
+
+/* The first of the order that has no place. */
+static const char *explain_first(const struct layout *layout, const size_t *order)
+{
+    for (size_t i = 0; i < layout->gang->waiting_count; i++)
+        if (layout->at[order[i]] == NOWHERE)
+            return explain(layout, order[i]);
+    return "";
+}
+
+/* The best layout found, in *layout. *ret_why says of a member it has no place for what it lacks.
+ */
+static void lay_out(struct layout *layout, size_t needed, const char **ret_why)
+{
+    static const struct {
+        int (*order)(const void *, const void *);
+        enum manner manner;
+    } tries[] = {
+        {hardest_first, SPREAD},
+        {hardest_first, PACK},
+        {easiest_first, SPREAD},
+        {easiest_first, PACK},
+    };
+    size_t all = layout->gang->waiting_count, most = 0, best = 0;
+    size_t *orders[ARRAY_SIZE(tries)];
+    for (size_t i = 0; i < ARRAY_SIZE(tries); i++) {
+        orders[i] = order_by(layout, tries[i].order);
+        lay_in_turn(layout, orders[i], tries[i].manner);
+        if (layout->placed == all)
+            return;
+        if (i == 0 || layout->placed > most) {
+            most = layout->placed;
+            best = i;
+            *ret_why = explain_first(layout, orders[i]);
+        }
+    }
+    clear(layout);
+    if (most < needed && all <= SEARCH_MEMBERS_MAX && !(needed == all && is_hopeless(layout)) &&
+        search(layout, orders[0], 0, all - needed))
+        return;
+    clear(layout);
+    lay_in_turn(layout, orders[best], tries[best].manner);
+}
+
+/* ---- Deciding -------------------------------------------------------------------------------- */
+
+size_t scheduler_gang_min_member(const struct json *group)
+{
+    int64_t min_member = json_get_int(json_get(group, "spec"), "minMember", 1);
+    return min_member < 1 ? 1 : (size_t)min_member;
+}
+
+static void all_wait(struct scheduler_gang *gang, const char *message)
+{
+    for (size_t i = 0; i < gang->waiting_count; i++) {
+        gang->waiting[i].node = NULL;
+        gang->waiting[i].message = message;
+    }
+}
+
+static void give_out(struct scheduler_gang *gang, const struct layout *layout)
+{
+    for (size_t i = 0; i < gang->waiting_count; i++) {
+        struct scheduler_member *member = &gang->waiting[i];
+        bool has_place = layout->at[i] != NOWHERE;
+        member->node = has_place ? layout->nodes[layout->at[i]].name : NULL;
+        member->message = has_place ? NULL : explain(layout, i);
+    }
+}
+
+static const char *amount_text(struct arena *arena, int64_t value, bool is_cpu)
+{
+    return is_cpu ? node_usage_cpu_text(arena, value) : node_usage_memory_text(arena, value);
+}
+
+/* spec.minResources of a group that has not started: it must be free on the nodes the group may go
+ * to, all together. NULL: it is, or is not asked for. */
+static const char *lacking(const struct layout *layout)
+{
+    const struct json *wants = json_at(layout->gang->group, "spec", "minResources", NULL);
+    int64_t left[2] = {0, 0};
+    for (size_t node = 0; node < layout->node_count && json_count(wants); node++) {
+        int64_t more[2];
+        if (barred(layout, 0, node)->count > 0)
+            continue;
+        node_usage_left(layout->nodes[node].node, &layout->used[node], &more[0], &more[1]);
+        for (size_t i = 0; i < ARRAY_SIZE(left); i++)
+            if (__builtin_add_overflow(left[i], more[i], &left[i]))
+                left[i] = INT64_MAX;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(left); i++) {
+        const char *name = i == 0 ? "cpu" : "memory";
+        struct kube_quantity quantity;
+        const struct json *value = json_get(wants, name);
+        if (!value || kube_quantity_from_json(value, &quantity, NULL) < 0)
+            continue;
+        int64_t wanted = i == 0 ? kube_quantity_milli(&quantity) : kube_quantity_value(&quantity);
+        if (wanted > left[i])
+            return arena_printf(layout->arena, "pod group \"%s\" needs %s %s at once; %s is free",
+                                layout->gang->name, amount_text(layout->arena, wanted, i == 0),
+                                name, amount_text(layout->arena, left[i], i == 0));
+    }
+    return NULL;
+}
+
+/* That not enough of them fit, and the objections to the first that does not. Where the group needs
+ * all of its pods and none is placed, also what would make room for them. */
+static const char *tell_shortage(const struct layout *layout, size_t min_member, const char *why)
+{
+    const struct scheduler_gang *gang = layout->gang;
+    size_t fit = gang->placed + layout->placed;
+    const char *advice =
+        gang->placed == 0 && min_member == gang->waiting_count
+            ? scheduler_advice(layout->arena, &layout->view, layout->asked, gang->waiting_count)
+            : NULL;
+    const char *but = "none fits:", *group = "";
+    if (fit > 0)
+        but = arena_printf(layout->arena, "only %zu fit%s: for the next one", fit,
+                           fit == 1 ? "s" : "");
+    if (min_member > 1)
+        group = arena_printf(layout->arena, "pod group \"%s\" needs %zu pods at once, but %s ",
+                             gang->name, min_member, but);
+    return arena_printf(layout->arena, "%s%s%s%s", group, why, advice ? " " : "",
+                        advice ? advice : "");
+}
+
+static void decide_together(struct scheduler_gang *gang, struct layout *layout, size_t min_member)
+{
+    size_t needed = min_member - gang->placed;
+    const char *lacks = gang->placed == 0 ? lacking(layout) : NULL, *why = NULL;
+    lay_out(layout, needed, &why);
+    /* That pods do not fit says more than a sum does, so it comes first. */
+    if (layout->placed < needed)
+        all_wait(gang, tell_shortage(layout, min_member, why));
+    else if (lacks)
+        all_wait(gang, lacks);
+    else
+        give_out(gang, layout);
+}
+
+static size_t *as_they_come(const struct layout *layout)
+{
+    size_t *order = ARENA_ARRAY(layout->arena, size_t, layout->gang->waiting_count + 1);
+    for (size_t i = 0; i < layout->gang->waiting_count; i++)
+        order[i] = i;
+    return order;
+}
+
+void scheduler_gang_decide(struct arena *arena, struct scheduler_gang *gang,
+                           const struct scheduler_view *view)
+{
+    if (gang->waiting_count == 0)
+        return;
+    if (!gang->group) {
+        all_wait(gang, arena_printf(arena, "pod group \"%s\" does not exist", gang->name));
+        return;
+    }
+    size_t min_member = scheduler_gang_min_member(gang->group);
+    size_t members = gang->placed + gang->waiting_count;
+    if (members < min_member) {
+        all_wait(gang, arena_printf(arena, "pod group \"%s\": %zu of %zu members exist", gang->name,
+                                    members, min_member));
+        return;
+    }
+    struct layout layout;
+    layout_init(&layout, arena, gang, view);
+    if (gang->placed < min_member) {
+        decide_together(gang, &layout, min_member);
+    } else {
+        lay_in_turn(&layout, as_they_come(&layout), SPREAD);
+        give_out(gang, &layout);
+    }
+    layout_release(&layout);
+}

@@ -1,0 +1,246 @@
+/* Groups of pods on the API: gathers the members of a PodGroup, lets scheduler_gang_decide() lay
+ * them out, takes the room of the whole layout before the first binding is sent, and sends them
+ * all. A binding that fails keeps its room and is sent again. What a group waits for is written
+ * into its pods only once it has been the same for a moment: a group that is being made would else
+ * be told of by each of its pods for each of them. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/scheduler/gang.h"
+#include "engine/scheduler/internal.h"
+#include "kube/object.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GATHER_MS = 5, SETTLE_MS = 500 };
+
+static const char PREFIX[] = "group ";
+static const char STORAGE[] = "podgroups.scheduling.x-k8s.io";
+
+/* What is remembered of a group that waits. */
+struct scheduler_gang_state {
+    char *message;
+    int64_t message_ms; /* since when it is this one */
+    int64_t waits_ms;   /* since when the group waits, or was last told to have waited too long */
+};
+
+/* ---- Keys ------------------------------------------------------------------------------------ */
+
+char *scheduler_gang_key_of(struct arena *arena, const struct kube_object *pod)
+{
+    const char *group = kube_meta_label(pod->json, SCHEDULER_GANG_LABEL);
+    return str_is_empty(group) ? NULL
+                               : arena_printf(arena, "%s%s/%s", PREFIX, pod->namespace_, group);
+}
+
+bool scheduler_gang_is_key(const char *key)
+{
+    return str_has_prefix(key, PREFIX);
+}
+
+void scheduler_gang_enqueue(struct scheduler *scheduler, const char *namespace_, const char *name)
+{
+    _cleanup_free_ char *key = mem_printf("%s%s/%s", PREFIX, namespace_, name);
+    workqueue_add_after(scheduler->queue, key, GATHER_MS);
+}
+
+/* ---- The members ----------------------------------------------------------------------------- */
+
+/* A group as the informers show it. */
+struct gathered {
+    const char *namespace_;
+    struct kube_object *group;        /* NULL: there is none */
+    struct kube_object **waiting;     /* that have no node */
+    struct scheduler_member *members; /* the same, for the decision */
+    struct kube_object **unsent;      /* that have room, but whose binding is not under way */
+    struct scheduler_gang gang;
+    size_t unsent_count;
+};
+
+static char *pod_key(struct arena *arena, const struct kube_object *pod)
+{
+    return arena_printf(arena, "%s/%s", pod->namespace_, pod->name);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct kube_object *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+/* Pods that failed have no place and none coming: what replaces them counts. */
+static void sort_in(struct scheduler *scheduler, struct arena *arena, struct gathered *gathered,
+                    struct kube_object *pod)
+{
+    const char *phase = json_get_string(json_get(pod->json, "status"), "phase", "");
+    const char *key = pod_key(arena, pod);
+    struct scheduler_assumption *assumption = scheduler_assumed(scheduler, key);
+    if (kube_meta_is_deleting(pod->json) || str_eq(phase, "Failed"))
+        return;
+    if (assumption && !assumption->sent)
+        gathered->unsent[gathered->unsent_count++] = pod;
+    if (assumption || str_eq(phase, "Succeeded") ||
+        json_get_string(json_get(pod->json, "spec"), "nodeName", "")[0])
+        gathered->gang.placed++;
+    else if (scheduler_wants(pod->json))
+        gathered->waiting[gathered->gang.waiting_count++] = pod;
+}
+
+static void gather(struct scheduler *scheduler, struct arena *arena, const char *key,
+                   struct gathered *ret)
+{
+    struct kube_informer *pods = hub_informer(scheduler->hub, "pods");
+    const char *from = key + strlen(PREFIX), *slash = strchr(from, '/');
+    const char *namespace_ = arena_strndup(arena, from, (size_t)(slash - from));
+    const char *name = arena_strdup(arena, slash + 1);
+    struct kube_object *pod;
+    size_t count = 0;
+    *ret = (struct gathered){.namespace_ = namespace_};
+    for (size_t at = 0; (pod = kube_informer_next(pods, namespace_, &at));)
+        count += str_eq(kube_meta_label(pod->json, SCHEDULER_GANG_LABEL), name);
+    ret->waiting = ARENA_ARRAY(arena, struct kube_object *, count + 1);
+    ret->unsent = ARENA_ARRAY(arena, struct kube_object *, count + 1);
+    ret->members = ARENA_ARRAY(arena, struct scheduler_member, count + 1);
+    for (size_t at = 0; (pod = kube_informer_next(pods, namespace_, &at));)
+        if (str_eq(kube_meta_label(pod->json, SCHEDULER_GANG_LABEL), name))
+            sort_in(scheduler, arena, ret, pod);
+    qsort(ret->waiting, ret->gang.waiting_count, sizeof(struct kube_object *), compare_names);
+    for (size_t i = 0; i < ret->gang.waiting_count; i++)
+        ret->members[i].pod = ret->waiting[i]->json;
+    ret->group = kube_informer_get(hub_informer(scheduler->hub, STORAGE), namespace_, name);
+    ret->gang.name = name;
+    ret->gang.group = ret->group ? ret->group->json : NULL;
+    ret->gang.waiting = ret->members;
+}
+
+/* Lay the group out and take the room of those that go: from here on nobody else gets it. */
+static void decide(struct scheduler *scheduler, struct arena *arena, struct gathered *gathered)
+{
+    if (gathered->gang.waiting_count == 0)
+        return;
+    struct scheduler_gathered cluster;
+    scheduler_gather(scheduler, arena, "", gathered->waiting[0]->json, false, &cluster);
+    scheduler_gang_decide(arena, &gathered->gang, &cluster.view);
+    scheduler_gathered_release(&cluster);
+    for (size_t i = 0; i < gathered->gang.waiting_count; i++) {
+        struct kube_object *pod = gathered->waiting[i];
+        if (!gathered->members[i].node)
+            continue;
+        scheduler_assume(scheduler, pod_key(arena, pod), pod->json, gathered->members[i].node);
+        gathered->unsent[gathered->unsent_count++] = pod;
+    }
+}
+
+/* ---- Groups that wait ------------------------------------------------------------------------ */
+
+static void state_free(struct scheduler_gang_state *state)
+{
+    if (!state)
+        return;
+    free(state->message);
+    free(state);
+}
+
+static struct scheduler_gang_state *state_of(struct scheduler *scheduler, const char *key)
+{
+    struct scheduler_gang_state *state = map_get(&scheduler->gangs, key);
+    if (!state) {
+        state = mem_zalloc(sizeof(*state));
+        state->waits_ms = loop_now_ms(hub_loop(scheduler->hub));
+        map_put(&scheduler->gangs, key, state);
+    }
+    return state;
+}
+
+/* Whether the message has been the same for long enough to be told; else it is looked at again. */
+static bool has_settled(struct scheduler *scheduler, const char *key,
+                        struct scheduler_gang_state *state, const char *message)
+{
+    int64_t now_ms = loop_now_ms(hub_loop(scheduler->hub));
+    if (!str_eq(state->message, message)) {
+        free(state->message);
+        state->message = mem_strdup(message);
+        state->message_ms = now_ms;
+    }
+    int64_t left_ms = state->message_ms + SETTLE_MS - now_ms;
+    if (left_ms > 0)
+        workqueue_add_after(scheduler->queue, key, left_ms);
+    return left_ms <= 0;
+}
+
+/* spec.scheduleTimeoutSeconds. Nothing is held that could be given back: who waited in vain is
+ * told, and the group is tried again as before. */
+static void mind_timeout(struct scheduler *scheduler, const char *key,
+                         struct scheduler_gang_state *state, const struct gathered *gathered,
+                         const char *message)
+{
+    int64_t now_ms = loop_now_ms(hub_loop(scheduler->hub));
+    int64_t seconds =
+        json_get_int(json_get(gathered->gang.group, "spec"), "scheduleTimeoutSeconds", 0);
+    if (seconds <= 0)
+        return;
+    if (now_ms >= state->waits_ms + seconds * 1000) {
+        kube_event(hub_client(scheduler->hub), gathered->gang.group, "scheduler-plugins-scheduler",
+                   "Warning", "ScheduleTimeout",
+                   "not scheduled within %" PRId64 " s, trying again: %s", seconds, message);
+        state->waits_ms = now_ms;
+    }
+    workqueue_add_after(scheduler->queue, key, state->waits_ms + seconds * 1000 - now_ms);
+}
+
+/* ---- Work ------------------------------------------------------------------------------------ */
+
+void scheduler_gang_work(struct scheduler *scheduler, const char *key)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct gathered gathered;
+    gather(scheduler, arena, key, &gathered);
+    decide(scheduler, arena, &gathered);
+    const char *message = NULL; /* of the first that waits on */
+    struct scheduler_pass *pass = scheduler_pass_new(scheduler, key);
+    for (size_t i = 0; i < gathered.unsent_count; i++)
+        scheduler_bind(scheduler, pod_key(arena, gathered.unsent[i]), gathered.unsent[i], pass);
+    for (size_t i = 0; i < gathered.gang.waiting_count && !message; i++)
+        message = gathered.members[i].message;
+    if (message) {
+        struct scheduler_gang_state *state = state_of(scheduler, key);
+        bool settled = has_settled(scheduler, key, state, message);
+        mind_timeout(scheduler, key, state, &gathered, message);
+        for (size_t i = 0; settled && i < gathered.gang.waiting_count; i++)
+            if (gathered.members[i].message)
+                scheduler_report(scheduler, pod_key(arena, gathered.waiting[i]),
+                                 gathered.waiting[i], gathered.members[i].message, NULL, pass);
+    } else {
+        state_free(map_remove(&scheduler->gangs, key));
+    }
+    scheduler_pass_unref(pass);
+}
+
+void scheduler_gang_resume(struct scheduler *scheduler)
+{
+    struct kube_informer *pods = hub_informer(scheduler->hub, "pods");
+    struct kube_object *pod;
+    for (size_t at = 0; (pod = kube_informer_next(pods, NULL, &at));) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        struct gathered gathered;
+        const char *key = scheduler_gang_key_of(arena, pod);
+        if (!key || !scheduler_wants(pod->json) ||
+            scheduler_assumed(scheduler, pod_key(arena, pod)))
+            continue;
+        gather(scheduler, arena, key, &gathered);
+        /* A group that has what it needs waits with all others for what is left. */
+        if (gathered.gang.group && gathered.gang.placed > 0 &&
+            gathered.gang.placed < scheduler_gang_min_member(gathered.gang.group))
+            decide(scheduler, arena, &gathered);
+    }
+}
+
+void scheduler_gang_release(struct scheduler *scheduler)
+{
+    const char *key;
+    void *value;
+    for (size_t at = 0; map_next(&scheduler->gangs, &at, &key, &value);)
+        state_free(value);
+    map_release(&scheduler->gangs);
+}

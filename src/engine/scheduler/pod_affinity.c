@@ -1,0 +1,219 @@
+/* Neighbours; see pod_affinity.h. A term counts the pods it speaks of by the domains of its
+ * topology key; what holds for a domain holds for every node in it. */
+#include "engine/scheduler/pod_affinity.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/scheduler/topology.h"
+#include "kube/object.h"
+#include "kube/selector.h"
+
+static const char REQUIRED[] = "requiredDuringSchedulingIgnoredDuringExecution";
+static const char PREFERRED[] = "preferredDuringSchedulingIgnoredDuringExecution";
+
+static const struct json *terms_of(const struct json *pod, const char *affinity, const char *kind)
+{
+    return json_at(pod, "spec", "affinity", affinity, kind, NULL);
+}
+
+bool pod_affinity_is_given(const struct json *pod)
+{
+    return json_at(pod, "spec", "affinity", "podAffinity", NULL) ||
+           json_at(pod, "spec", "affinity", "podAntiAffinity", NULL);
+}
+
+/* ---- Terms ----------------------------------------------------------------------------------- */
+
+struct term {
+    const struct json *json;
+    const char *own_namespace;
+    const char *key;
+    struct kube_selector labels, namespaces;
+};
+
+static void term_init(struct arena *arena, const struct json *json, const struct json *owner,
+                      struct term *ret)
+{
+    *ret = (struct term){.json = json,
+                         .own_namespace = kube_meta_namespace(owner),
+                         .key = json_get_string(json, "topologyKey", "")};
+    topology_selector(arena, json, owner, &ret->labels);
+    if (kube_selector_from_json(arena, json_get(json, "namespaceSelector"), &ret->namespaces,
+                                NULL) < 0)
+        ret->namespaces = (struct kube_selector){.nothing = true};
+}
+
+/* Where a term names no namespace in any way, it is that of its pod. */
+static bool covers_namespace(const struct term *term, const struct scheduler_view *view,
+                             const char *namespace_)
+{
+    const struct json *named = json_get(term->json, "namespaces");
+    JSON_EACH (name, named) {
+        if (str_eq(json_text(name), namespace_))
+            return true;
+    }
+    if (!term->namespaces.nothing)
+        return kube_selector_matches(&term->namespaces, json_get(view->namespaces, namespace_));
+    return json_count(named) == 0 && !json_get(term->json, "namespaceSelector") &&
+           str_eq(term->own_namespace, namespace_);
+}
+
+static bool speaks_of(const struct term *term, const struct scheduler_view *view,
+                      const struct json *pod)
+{
+    return covers_namespace(term, view, kube_meta_namespace(pod)) &&
+           kube_selector_matches(&term->labels, kube_meta_labels(pod));
+}
+
+/* ---- What must be ---------------------------------------------------------------------------- */
+
+/* The pods that all terms of a required affinity speak of count for each of them. */
+static bool all_speak_of(const struct term *terms, size_t count, const struct scheduler_view *view,
+                         const struct json *pod)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!speaks_of(&terms[i], view, pod))
+            return false;
+    return true;
+}
+
+/* A pod that wants to be near its like finds none when it is the first of them: it may go anywhere
+ * that has the label. */
+static void object_to_strangers(struct arena *arena, const struct json *pod,
+                                const struct scheduler_view *view,
+                                struct scheduler_objection *objections)
+{
+    const struct json *wanted = terms_of(pod, "podAffinity", REQUIRED);
+    size_t count = 0, friends = 0;
+    struct term *terms = ARENA_ARRAY(arena, struct term, json_count(wanted) + 1);
+    bool *near = ARENA_ARRAY(arena, bool, (json_count(wanted) + 1) * (view->count + 1));
+    JSON_EACH (term, wanted)
+        term_init(arena, term, pod, &terms[count++]);
+    size_t **domains = ARENA_ARRAY(arena, size_t *, count + 1);
+    for (size_t i = 0; i < count; i++)
+        domains[i] = topology_domains(arena, view, terms[i].key);
+    for (size_t at = 0; at < view->pod_count && count; at++) {
+        const struct scheduler_placed *placed = &view->pods[at];
+        if (!all_speak_of(terms, count, view, placed->pod))
+            continue;
+        friends++;
+        for (size_t i = 0; i < count; i++)
+            if (domains[i][placed->node] != TOPOLOGY_NONE)
+                near[i * view->count + domains[i][placed->node]] = true;
+    }
+    bool is_first = friends == 0 && all_speak_of(terms, count, view, pod);
+    for (size_t node = 0; node < view->count; node++) {
+        bool suits = true;
+        for (size_t i = 0; i < count; i++) {
+            size_t domain = domains[i][node];
+            suits =
+                suits && domain != TOPOLOGY_NONE && (is_first || near[i * view->count + domain]);
+        }
+        if (!suits && objections[node].count == 0)
+            scheduler_object(&objections[node], "node(s) didn't match pod affinity rules", true);
+    }
+}
+
+/* On every node of the domain that the placed pod is in. */
+static void object_in_domain(const struct scheduler_view *view, const size_t *domains, size_t where,
+                             const char *reason, struct scheduler_objection *objections)
+{
+    for (size_t node = 0; node < view->count && domains[where] != TOPOLOGY_NONE; node++)
+        if (domains[node] == domains[where] && objections[node].count == 0)
+            scheduler_object(&objections[node], reason, false);
+}
+
+static void object_to_shunned(struct arena *arena, const struct json *pod,
+                              const struct scheduler_view *view,
+                              struct scheduler_objection *objections)
+{
+    JSON_EACH (json, terms_of(pod, "podAntiAffinity", REQUIRED)) {
+        struct term term;
+        term_init(arena, json, pod, &term);
+        const size_t *domains = topology_domains(arena, view, term.key);
+        for (size_t at = 0; at < view->pod_count; at++)
+            if (speaks_of(&term, view, view->pods[at].pod))
+                object_in_domain(view, domains, view->pods[at].node,
+                                 "node(s) didn't match pod anti-affinity rules", objections);
+    }
+}
+
+static void object_where_shunned(struct arena *arena, const struct json *pod,
+                                 const struct scheduler_view *view,
+                                 struct scheduler_objection *objections)
+{
+    for (size_t at = 0; at < view->pod_count; at++) {
+        const struct scheduler_placed *placed = &view->pods[at];
+        JSON_EACH (json, terms_of(placed->pod, "podAntiAffinity", REQUIRED)) {
+            struct term term;
+            term_init(arena, json, placed->pod, &term);
+            if (speaks_of(&term, view, pod))
+                object_in_domain(view, topology_domains(arena, view, term.key), placed->node,
+                                 "node(s) didn't satisfy existing pods anti-affinity rules",
+                                 objections);
+        }
+    }
+}
+
+void pod_affinity_object(struct arena *arena, const struct json *pod,
+                         const struct scheduler_view *view, struct scheduler_objection *objections)
+{
+    object_to_strangers(arena, pod, view, objections);
+    object_to_shunned(arena, pod, view, objections);
+    object_where_shunned(arena, pod, view, objections);
+}
+
+/* ---- What would be liked --------------------------------------------------------------------- */
+
+static void add_weight(struct arena *arena, const struct scheduler_view *view, const char *key,
+                       size_t where, int64_t weight, int64_t *likings)
+{
+    const size_t *domains = topology_domains(arena, view, key);
+    for (size_t node = 0; node < view->count && domains[where] != TOPOLOGY_NONE; node++)
+        if (domains[node] == domains[where])
+            likings[node] += weight;
+}
+
+/* The preferences of `owner` about `other`; `where` is the node of the one that is placed. */
+static void add_preferences(struct arena *arena, const struct scheduler_view *view,
+                            const struct json *owner, const struct json *other, size_t where,
+                            int64_t *likings)
+{
+    static const struct {
+        const char *affinity;
+        int sign;
+    } sides[] = {{"podAffinity", 1}, {"podAntiAffinity", -1}};
+    for (size_t i = 0; i < ARRAY_SIZE(sides); i++) {
+        JSON_EACH (preference, terms_of(owner, sides[i].affinity, PREFERRED)) {
+            struct term term;
+            term_init(arena, json_get(preference, "podAffinityTerm"), owner, &term);
+            if (speaks_of(&term, view, other))
+                add_weight(arena, view, term.key, where,
+                           sides[i].sign * json_get_int(preference, "weight", 0), likings);
+        }
+    }
+}
+
+/* A pod that had to be near its like is glad of one more, a little. */
+static void add_requirements(struct arena *arena, const struct scheduler_view *view,
+                             const struct scheduler_placed *placed, const struct json *pod,
+                             int64_t *likings)
+{
+    JSON_EACH (json, terms_of(placed->pod, "podAffinity", REQUIRED)) {
+        struct term term;
+        term_init(arena, json, placed->pod, &term);
+        if (speaks_of(&term, view, pod))
+            add_weight(arena, view, term.key, placed->node, 1, likings);
+    }
+}
+
+void pod_affinity_like(struct arena *arena, const struct json *pod,
+                       const struct scheduler_view *view, int64_t *likings)
+{
+    for (size_t at = 0; at < view->pod_count; at++) {
+        const struct scheduler_placed *placed = &view->pods[at];
+        add_preferences(arena, view, pod, placed->pod, placed->node, likings);
+        add_preferences(arena, view, placed->pod, pod, placed->node, likings);
+        add_requirements(arena, view, placed, pod, likings);
+    }
+}

@@ -1,0 +1,212 @@
+/* The scheduler's choice; see scheduler.h. */
+#include "engine/scheduler/scheduler.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/scheduler/advice.h"
+#include "engine/scheduler/node_affinity.h"
+#include "engine/scheduler/overcommit.h"
+#include "engine/scheduler/pod_affinity.h"
+#include "engine/scheduler/score.h"
+#include "engine/scheduler/taints.h"
+#include "engine/scheduler/topology_spread.h"
+#include "kube/devices.h"
+#include "kube/object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGE_MAX = 4096 };
+
+bool scheduler_wants(const struct json *pod)
+{
+    const struct json *spec = json_get(pod, "spec");
+    const char *phase = json_get_string(json_get(pod, "status"), "phase", "Pending");
+    const char *scheduler = json_get_string(spec, "schedulerName", "default-scheduler");
+    return str_is_empty(json_get_string(spec, "nodeName", "")) && !kube_meta_is_deleting(pod) &&
+           str_eq(phase, "Pending") && json_count(json_get(spec, "schedulingGates")) == 0 &&
+           (str_eq(scheduler, "default-scheduler") ||
+            str_eq(scheduler, "scheduler-plugins-scheduler"));
+}
+
+bool scheduler_minds_pods(const struct json *pod)
+{
+    return pod_affinity_is_given(pod) ||
+           json_count(json_at(pod, "spec", "topologySpreadConstraints", NULL)) > 0;
+}
+
+/* ---- Objections ------------------------------------------------------------------------------ */
+
+void scheduler_object(struct scheduler_objection *objection, const char *reason, bool lasting)
+{
+    objection->lasting |= lasting;
+    if (objection->count < ARRAY_SIZE(objection->reasons))
+        objection->reasons[objection->count++] = reason;
+}
+
+/* In Kubernetes' words, and the labels that are missing. */
+static const char *affinity_objection(struct arena *arena, const struct json *pod,
+                                      const struct json *node)
+{
+    const char *lacks = node_affinity_lacks(arena, pod, node);
+    return arena_printf(arena, "node(s) didn't match Pod's node affinity/selector%s%s%s",
+                        lacks[0] ? " (the pod wants " : "", lacks, lacks[0] ? ")" : "");
+}
+
+bool scheduler_node_objects(struct arena *arena, const struct json *pod, const struct json *node,
+                            struct scheduler_objection *ret)
+{
+    const struct json *ready = kube_condition_get(node, "Ready");
+    const struct json *taint = taints_untolerated(pod, node);
+    if (json_get_bool(json_get(node, "spec"), "unschedulable", false) &&
+        !taints_tolerates_cordon(pod))
+        scheduler_object(ret, "node(s) were unschedulable", true);
+    else if (kube_meta_is_deleting(node) ||
+             (!taint && ready && !str_eq(json_get_string(ready, "status", ""), "True")))
+        scheduler_object(ret, "node(s) were not ready", true);
+    else if (taint)
+        scheduler_object(ret,
+                         arena_printf(arena, "node(s) had untolerated taint {%s: %s}",
+                                      json_get_string(taint, "key", ""),
+                                      json_get_string(taint, "value", "")),
+                         true);
+    else if (!node_affinity_suits(arena, pod, node))
+        scheduler_object(ret, affinity_objection(arena, pod, node), true);
+    return ret->count > 0;
+}
+
+/* Pods without a network of their own share the ports of a machine, whatever node they are on. */
+static bool shared_port_is_taken(const struct scheduler_view *view, size_t node,
+                                 const struct node_usage *asked)
+{
+    const struct json *here = view->nodes[node].node;
+    if (!node_usage_shares_ports(here))
+        return false;
+    for (size_t i = 0; i < view->count; i++)
+        if (overcommit_is_one_machine(view->nodes[i].node, here) &&
+            node_usage_ports_clash(view->nodes[i].used, asked))
+            return true;
+    return false;
+}
+
+bool scheduler_room_objects(struct arena *arena, const struct scheduler_view *view, size_t node,
+                            const struct node_usage *asked, struct scheduler_objection *ret)
+{
+    const struct scheduler_node *at = &view->nodes[node];
+    struct node_shortage shortage = {0};
+    int64_t gpus = node_usage_extra(asked, KUBE_DEVICES_RESOURCE);
+    if (!node_usage_fits(arena, at->node, at->used, asked, &shortage))
+        for (size_t i = 0; i < shortage.count; i++)
+            scheduler_object(ret, shortage.reasons[i], shortage.hopeless);
+    if (ret->count == 0 && shared_port_is_taken(view, node, asked))
+        scheduler_object(ret,
+                         "node(s) didn't have free ports for the requested pod ports (pods share "
+                         "the ports of this machine, which forbids namespaces)",
+                         false);
+    /* Unlike time on its cpus a machine's devices cannot be shared by its nodes. */
+    if (ret->count == 0 && gpus > 0) {
+        for (size_t i = 0; i < view->count; i++)
+            if (i != node && overcommit_is_one_machine(view->nodes[i].node, at->node))
+                gpus += node_usage_extra(view->nodes[i].used, KUBE_DEVICES_RESOURCE);
+        if (!node_usage_has_extra(at->node, at->used, KUBE_DEVICES_RESOURCE, gpus))
+            scheduler_object(ret, "Insufficient " KUBE_DEVICES_RESOURCE, false);
+    }
+    return ret->count > 0;
+}
+
+void scheduler_neighbours_object(struct arena *arena, const struct json *pod,
+                                 const struct scheduler_view *view,
+                                 struct scheduler_objection *objections)
+{
+    topology_spread_object(arena, pod, view, objections);
+    pod_affinity_object(arena, pod, view, objections);
+}
+
+static int compare_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Each reason with the number of nodes that give it, as "2 Insufficient cpu". */
+static size_t count_reasons(struct arena *arena, const struct scheduler_objection *objections,
+                            size_t count, const char ***ret)
+{
+    const char **given = ARENA_ARRAY(arena, const char *, 4 * count + 1);
+    size_t total = 0, distinct = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t at = 0; at < objections[i].count; at++)
+            given[total++] = objections[i].reasons[at];
+    qsort(given, total, sizeof(*given), compare_text);
+    for (size_t i = 0; i < total;) {
+        size_t same = 1;
+        while (i + same < total && str_eq(given[i], given[i + same]))
+            same++;
+        const char *text = arena_printf(arena, "%zu %s", same, given[i]);
+        i += same;
+        given[distinct++] = text;
+    }
+    qsort(given, distinct, sizeof(*given), compare_text);
+    *ret = given;
+    return distinct;
+}
+
+const char *scheduler_explain(struct arena *arena, const struct scheduler_objection *objections,
+                              size_t count)
+{
+    if (count == 0)
+        return "no nodes available to schedule pods";
+    const char **reasons;
+    size_t distinct = count_reasons(arena, objections, count, &reasons);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, MESSAGE_MAX);
+    buf_printf(&text, "0/%zu nodes are available:", count);
+    for (size_t i = 0; i < distinct; i++)
+        buf_printf(&text, "%s %s", i ? "," : "", reasons[i]);
+    buf_append_char(&text, '.');
+    return arena_strdup(arena, text.data);
+}
+
+/* ---- The choice ------------------------------------------------------------------------------ */
+
+static bool is_better(const struct scheduler_view *view, const int64_t *likings,
+                      const struct node_usage *asked, size_t a, size_t b)
+{
+    const struct scheduler_node *x = &view->nodes[a], *y = &view->nodes[b];
+    if (likings[a] != likings[b])
+        return likings[a] > likings[b];
+    int left_x = node_usage_percent_left(x->node, x->used, asked);
+    int left_y = node_usage_percent_left(y->node, y->used, asked);
+    if (left_x != left_y)
+        return left_x > left_y;
+    if (x->used->pods != y->used->pods)
+        return x->used->pods < y->used->pods;
+    return strcmp(x->name, y->name) < 0;
+}
+
+void scheduler_pick(struct arena *arena, const struct json *pod, const struct scheduler_view *view,
+                    struct scheduler_choice *ret)
+{
+    struct scheduler_objection *objections =
+        ARENA_ARRAY(arena, struct scheduler_objection, view->count + 1);
+    bool *open = ARENA_ARRAY(arena, bool, view->count + 1);
+    const struct scheduler_node *best = NULL;
+    struct node_usage asked;
+    node_usage_of_pod(pod, &asked);
+    for (size_t i = 0; i < view->count; i++)
+        if (!scheduler_node_objects(arena, pod, view->nodes[i].node, &objections[i]))
+            scheduler_room_objects(arena, view, i, &asked, &objections[i]);
+    scheduler_neighbours_object(arena, pod, view, objections);
+    for (size_t i = 0; i < view->count; i++)
+        open[i] = objections[i].count == 0;
+    const int64_t *likings = scheduler_likings(arena, pod, view, open);
+    for (size_t i = 0; i < view->count; i++)
+        if (open[i] && (!best || is_better(view, likings, &asked, i, (size_t)(best - view->nodes))))
+            best = &view->nodes[i];
+    *ret = (struct scheduler_choice){.node = best ? best->name : NULL, .objections = objections};
+    if (!best) {
+        ret->message = scheduler_explain(arena, objections, view->count);
+        ret->advice = scheduler_advice(arena, view, &asked, 1);
+    }
+    node_usage_release(&asked);
+}

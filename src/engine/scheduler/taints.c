@@ -1,0 +1,175 @@
+/* The taints of nodes; see taints.h. */
+#include "engine/scheduler/taints.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+static const char NO_SCHEDULE[] = "NoSchedule", NO_EXECUTE[] = "NoExecute";
+
+/* A condition with this status makes that taint. */
+static const struct row {
+    const char *condition, *status, *taint;
+} ROWS[] = {
+    {"Ready", "False", TAINT_NOT_READY},
+    {"Ready", "Unknown", TAINT_UNREACHABLE},
+    {"MemoryPressure", "True", "node.kubernetes.io/memory-pressure"},
+    {"DiskPressure", "True", "node.kubernetes.io/disk-pressure"},
+    {"NetworkUnavailable", "True", "node.kubernetes.io/network-unavailable"},
+    {"PIDPressure", "True", "node.kubernetes.io/pid-pressure"},
+};
+
+static const struct json *find_taint(const struct json *taints, const char *key)
+{
+    JSON_EACH (taint, taints) {
+        if (str_eq(json_get_string(taint, "key", ""), key) &&
+            str_eq(json_get_string(taint, "effect", ""), NO_SCHEDULE))
+            return taint;
+    }
+    return NULL;
+}
+
+static void add_taint(struct arena *arena, struct json *taints, const char *key)
+{
+    struct json *taint = json_object(arena);
+    json_set_string(arena, taint, "key", key);
+    json_set_string(arena, taint, "effect", NO_SCHEDULE);
+    json_append(taints, taint);
+}
+
+void taints_add_not_ready(struct arena *arena, struct json *node)
+{
+    struct json *spec = json_ensure_object(arena, node, "spec");
+    if (!find_taint(json_get(spec, "taints"), TAINT_NOT_READY))
+        add_taint(arena, json_ensure_array(arena, spec, "taints"), TAINT_NOT_READY);
+}
+
+/* A node that has not said yet how it is keeps the taint it was made with; upstream takes it away
+ * until its patience with a silent node is over. */
+static bool is_wanted(const struct json *node, const struct row *row)
+{
+    const struct json *condition = kube_condition_get(node, row->condition);
+    if (!condition)
+        return str_eq(row->taint, TAINT_NOT_READY) &&
+               find_taint(json_at(node, "spec", "taints", NULL), row->taint);
+    return str_eq(json_get_string(condition, "status", ""), row->status);
+}
+
+/* Of those that are decided here. */
+static bool is_kept(const struct json *node, const struct json *taint)
+{
+    const char *key = json_get_string(taint, "key", "");
+    if (!str_eq(json_get_string(taint, "effect", ""), NO_SCHEDULE))
+        return true;
+    if (str_eq(key, TAINT_UNSCHEDULABLE))
+        return json_get_bool(json_get(node, "spec"), "unschedulable", false);
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++)
+        if (str_eq(key, ROWS[i].taint))
+            return is_wanted(node, &ROWS[i]);
+    return true;
+}
+
+struct json *taints_wanted(struct arena *arena, const struct json *node)
+{
+    const struct json *has = json_at(node, "spec", "taints", NULL);
+    struct json *wanted = json_array(arena);
+    bool changed = false;
+    JSON_EACH (taint, has) {
+        bool kept = is_kept(node, taint);
+        changed |= !kept;
+        if (kept)
+            json_append(wanted, json_clone(arena, taint));
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        if (!is_wanted(node, &ROWS[i]) || find_taint(wanted, ROWS[i].taint))
+            continue;
+        add_taint(arena, wanted, ROWS[i].taint);
+        changed = true;
+    }
+    if (json_get_bool(json_get(node, "spec"), "unschedulable", false) &&
+        !find_taint(wanted, TAINT_UNSCHEDULABLE)) {
+        add_taint(arena, wanted, TAINT_UNSCHEDULABLE);
+        changed = true;
+    }
+    return changed ? wanted : NULL;
+}
+
+/* ---- Tolerations ----------------------------------------------------------------------------- */
+
+static bool tolerates(const struct json *toleration, const char *key, const char *value,
+                      const char *effect)
+{
+    const char *its_effect = json_get_string(toleration, "effect", "");
+    const char *its_key = json_get_string(toleration, "key", "");
+    const char *operator_ = json_get_string(toleration, "operator", "Equal");
+    if (its_effect[0] && !str_eq(its_effect, effect))
+        return false;
+    if (its_key[0] && !str_eq(its_key, key))
+        return false;
+    if (str_eq(operator_, "Exists"))
+        return true;
+    return its_key[0] && str_eq(json_get_string(toleration, "value", ""), value);
+}
+
+/* The first of the pod's tolerations that fits, or NULL. */
+static const struct json *toleration_of(const struct json *pod, const struct json *taint)
+{
+    JSON_EACH (toleration, json_at(pod, "spec", "tolerations", NULL)) {
+        if (tolerates(toleration, json_get_string(taint, "key", ""),
+                      json_get_string(taint, "value", ""), json_get_string(taint, "effect", "")))
+            return toleration;
+    }
+    return NULL;
+}
+
+static bool has_effect(const struct json *taint, const char *effect)
+{
+    return str_eq(json_get_string(taint, "effect", ""), effect);
+}
+
+const struct json *taints_untolerated(const struct json *pod, const struct json *node)
+{
+    JSON_EACH (taint, json_at(node, "spec", "taints", NULL)) {
+        if ((has_effect(taint, NO_SCHEDULE) || has_effect(taint, NO_EXECUTE)) &&
+            !toleration_of(pod, taint))
+            return taint;
+    }
+    return NULL;
+}
+
+bool taints_tolerates_cordon(const struct json *pod)
+{
+    JSON_EACH (toleration, json_at(pod, "spec", "tolerations", NULL)) {
+        if (tolerates(toleration, TAINT_UNSCHEDULABLE, "", NO_SCHEDULE))
+            return true;
+    }
+    return false;
+}
+
+size_t taints_disliked(const struct json *pod, const struct json *node)
+{
+    size_t count = 0;
+    JSON_EACH (taint, json_at(node, "spec", "taints", NULL))
+        count += has_effect(taint, "PreferNoSchedule") && !toleration_of(pod, taint);
+    return count;
+}
+
+int64_t taints_patience_s(const struct json *pod, const struct json *node)
+{
+    int64_t least = TAINTS_FOR_EVER;
+    JSON_EACH (taint, json_at(node, "spec", "taints", NULL)) {
+        if (!has_effect(taint, NO_EXECUTE))
+            continue;
+        const struct json *toleration = toleration_of(pod, taint);
+        if (!toleration)
+            return 0;
+        const struct json *given = json_get(toleration, "tolerationSeconds");
+        if (!given || given->type == JSON_NULL)
+            continue;
+        int64_t seconds = json_get_int(toleration, "tolerationSeconds", 0);
+        seconds = seconds < 0 ? 0 : seconds;
+        if (least == TAINTS_FOR_EVER || seconds < least)
+            least = seconds;
+    }
+    return least;
+}

@@ -1,0 +1,177 @@
+/* GET and POST pods/NAME/exec and pods/NAME/attach: the question is checked here, the connection's
+ * protocol changed, and the session left to remote_spdy.c or remote_websocket.c. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/api/rest.h"
+#include "engine/stream/remote_carriers.h"
+#include "kube/pod_container.h"
+#include "net/websocket_handshake.h"
+
+static const char SPDY[] = "SPDY/3.1", OFFER[] = "X-Stream-Protocol-Version";
+
+/* The newest first: the first that the caller offers, too, is spoken. */
+static const struct protocol {
+    const char *name;
+    bool websocket, spdy;
+    bool plain_errors; /* no Status on the error channel */
+    bool resizes;
+    struct remote_websocket_form form;
+} PROTOCOLS[] = {
+    {.name = "v5.channel.k8s.io", .websocket = true, .resizes = true, .form.half_closes = true},
+    {.name = "v4.channel.k8s.io", .websocket = true, .spdy = true, .resizes = true},
+    {.name = "v4.base64.channel.k8s.io", .websocket = true, .resizes = true, .form.base64 = true},
+    {.name = "v3.channel.k8s.io", .spdy = true, .plain_errors = true, .resizes = true},
+    {.name = "v2.channel.k8s.io", .spdy = true, .plain_errors = true},
+    {.name = "base64.channel.k8s.io", .websocket = true, .plain_errors = true, .form.base64 = true},
+    {.name = "channel.k8s.io", .websocket = true, .spdy = true, .plain_errors = true},
+};
+
+static int choose_protocol(const struct http_request *request, const struct protocol **ret,
+                           struct err *err)
+{
+    const struct http_header *headers = request->headers;
+    bool websocket = websocket_is_asked(request);
+    const char *header = websocket ? "Sec-WebSocket-Protocol" : OFFER;
+    if (!websocket && (!http_header_has_word(headers, "Connection", "Upgrade") ||
+                       !http_header_has_word(headers, "Upgrade", SPDY)))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "unable to upgrade: exec and attach need the headers 'Connection: Upgrade' "
+                       "and 'Upgrade: %s' or 'Upgrade: websocket'",
+                       SPDY);
+    for (size_t i = 0; i < ARRAY_SIZE(PROTOCOLS); i++) {
+        const struct protocol *protocol = &PROTOCOLS[i];
+        bool offered = http_header_has_word(headers, header, protocol->name) ||
+                       /* Whoever offers nothing is as old as the first. */
+                       (!http_header_get(headers, header) && i == ARRAY_SIZE(PROTOCOLS) - 1);
+        if (offered && (websocket ? protocol->websocket : protocol->spdy)) {
+            *ret = protocol;
+            return websocket ? websocket_check(request, protocol->name, err) : 0;
+        }
+    }
+    return err_set(err, ERR_FORBIDDEN,
+                   "unable to upgrade: unable to negotiate protocol: client supports [%.100s], "
+                   "server accepts [v5.channel.k8s.io v4.channel.k8s.io v4.base64.channel.k8s.io "
+                   "v3.channel.k8s.io v2.channel.k8s.io base64.channel.k8s.io channel.k8s.io]",
+                   http_header_get(headers, header) ? http_header_get(headers, header) : "");
+}
+
+static const struct json *find_container(const struct json *pod, const char *list, const char *name)
+{
+    JSON_EACH (container, json_at(pod, "spec", list, NULL)) {
+        if (!name || str_eq(json_get_string(container, "name", ""), name))
+            return container;
+    }
+    return NULL;
+}
+
+/* As kubectl itself, and the API server, choose: the one that is named, or the first. */
+static int choose_container(struct rest *rest, const struct json *pod,
+                            const struct json **ret_container, struct err *err)
+{
+    const char *asked = rest_query(rest, "container");
+    if (str_is_empty(asked))
+        asked = NULL;
+    *ret_container = find_container(pod, "containers", asked);
+    if (!*ret_container && asked)
+        *ret_container = find_container(pod, "initContainers", asked);
+    return *ret_container ? 0
+                          : err_set(err, ERR_BAD_REQUEST, "container %.63s is not valid for pod %s",
+                                    asked ? asked : "", rest->route.name);
+}
+
+static int check_pod(struct rest *rest, const struct json *pod, const char *container,
+                     struct err *err)
+{
+    const char *phase = json_at(pod, "status", "phase", NULL)
+                            ? json_get_string(json_get(pod, "status"), "phase", "")
+                            : "Pending";
+    if (!engine_backend(rest->engine)->run)
+        return err_set(err, ERR_UNAVAILABLE,
+                       "no node of this server runs pods, so nothing can be run in pod \"%s\"",
+                       rest->route.name);
+    if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed"))
+        return err_set(err, ERR_INTERNAL,
+                       "cannot exec into a container in a completed pod; current phase is %s",
+                       phase);
+    if (str_is_empty(json_get_string(json_get(pod, "spec"), "nodeName", "")))
+        return err_set(err, ERR_BAD_REQUEST, "pod %s does not have a host assigned",
+                       rest->route.name);
+    if (json_at(kube_pod_container_status(pod, container), "state", "running", NULL))
+        return 0;
+    return err_set(err, ERR_INTERNAL,
+                   "unable to upgrade connection: container not found (\"%s\"): it is not running",
+                   container);
+}
+
+static int read_command(struct rest *rest, const struct json *container, bool attach,
+                        struct engine_pod_command *ret, struct err *err)
+{
+    const char *query = rest->exchange->request->query;
+    *ret = (struct engine_pod_command){
+        .container = json_get_string(container, "name", ""),
+        .in = http_query_flag(query, "stdin"),
+        .out = http_query_flag(query, "stdout"),
+        .err = http_query_flag(query, "stderr"),
+        .terminal = http_query_flag(query, "tty"),
+    };
+    if (!ret->in && !ret->out && !ret->err)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "you must specify at least 1 of stdin, stdout, stderr");
+    if (ret->terminal)
+        ret->err = false; /* one that has a terminal says all of it there */
+    if (attach) {
+        if (ret->terminal && !json_get_bool(container, "tty", false))
+            return err_set(err, ERR_BAD_REQUEST,
+                           "unable to attach with a terminal: container %s has none (tty: true "
+                           "in its spec)",
+                           ret->container);
+        ret->in = ret->in && json_get_bool(container, "stdin", false);
+        return 0;
+    }
+    size_t count = 0;
+    while (http_query_get_nth(rest->arena, query, "command", count))
+        count++;
+    if (count == 0)
+        return err_set(err, ERR_BAD_REQUEST, "you must specify at least one command");
+    const char **words = arena_zalloc(rest->arena, (count + 1) * sizeof(*words));
+    for (size_t i = 0; i < count; i++)
+        words[i] = http_query_get_nth(rest->arena, query, "command", i);
+    ret->arguments = words;
+    return 0;
+}
+
+static int upgrade(struct rest *rest, const struct protocol *protocol, struct stream **ret,
+                   struct err *err)
+{
+    const struct http_header chosen = {.name = OFFER, .value = protocol->name};
+    if (!websocket_is_asked(rest->exchange->request))
+        return http_upgrade(rest->exchange, SPDY, &chosen, ret, err);
+    return websocket_upgrade(rest->exchange, protocol->name, ret, err);
+}
+
+void rest_exec(struct rest *rest)
+{
+    struct err err = ERR_INIT;
+    const bool attach = rest->route.sub == SUB_ATTACH;
+    struct json *pod = NULL;
+    const struct json *container = NULL;
+    int64_t revision;
+    const struct protocol *protocol = NULL;
+    struct engine_pod_command command;
+    struct stream *line = NULL;
+    if (rest_load(rest, rest->route.name, &pod, &revision, &err) < 0 ||
+        choose_container(rest, pod, &container, &err) < 0 ||
+        read_command(rest, container, attach, &command, &err) < 0 ||
+        check_pod(rest, pod, command.container, &err) < 0 ||
+        choose_protocol(rest->exchange->request, &protocol, &err) < 0 ||
+        upgrade(rest, protocol, &line, &err) < 0) {
+        rest_respond_error(rest, &err);
+        return;
+    }
+    const struct remote_request request = {
+        .pod = pod, .command = command, .plain_errors = protocol->plain_errors};
+    if (websocket_is_asked(rest->exchange->request))
+        remote_websocket_new(rest->engine, line, &request, &protocol->form);
+    else
+        remote_spdy_new(rest->engine, line, &request, protocol->resizes);
+}

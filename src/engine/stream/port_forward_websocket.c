@@ -1,0 +1,197 @@
+/* Port forwarding over WebSocket messages with the number of a channel before the bytes; see
+ * port_forward.h. */
+#include "engine/stream/port_forward.h"
+
+#include "base/mem.h"
+#include "engine/stream/forward_session.h"
+#include "net/websocket.h"
+#include "net/websocket_session.h"
+
+#include <stdlib.h>
+
+enum { CLOSES = 0xFF, PER_PORT = 2 };
+
+struct channel {
+    struct websocket_forward *owner;
+    struct forward_line *line; /* NULL: not connected yet, or over */
+    int number;
+    bool paused;
+};
+
+struct websocket_forward {
+    struct forward_session base;
+    struct websocket_session *session; /* NULL once it has closed */
+    struct port_forward_ports ports;
+    struct channel *channels; /* two per port: the bytes, the error */
+    int channel;              /* of the message that is being read; -1: not known yet */
+    size_t paused_count;
+};
+
+/* ---- the lines' calls ------------------------------------------------------------------------ */
+
+static void write_channel(void *context, const void *data, size_t size)
+{
+    const struct channel *channel = context;
+    if (channel->owner->session)
+        websocket_session_write_channel(channel->owner->session, channel->number, data, size);
+}
+
+static void end_channel(void *context)
+{
+    /* The protocol has no message for it. The session closes when all its lines are over. */
+}
+
+static void pause_channel(void *context, bool paused)
+{
+    struct channel *channel = context;
+    struct websocket_forward *self = channel->owner;
+    if (channel->paused == paused)
+        return;
+    channel->paused = paused;
+    self->paused_count += paused ? 1 : (size_t)-1;
+    if (self->session)
+        websocket_session_pause(self->session, self->paused_count > 0);
+}
+
+static void free_channel(void *context)
+{
+    struct channel *channel = context;
+    pause_channel(channel, false);
+    channel->line = NULL;
+}
+
+static struct websocket_forward *self_of(const struct forward_session *base)
+{
+    return CONTAINER_OF(base, struct websocket_forward, base);
+}
+
+static size_t pending(const struct forward_session *base)
+{
+    return self_of(base)->session ? websocket_session_pending(self_of(base)->session) : 0;
+}
+
+static void close_websocket(struct forward_session *base)
+{
+    if (self_of(base)->session)
+        websocket_session_close(self_of(base)->session, WEBSOCKET_NORMAL, "");
+}
+
+static void free_websocket(struct forward_session *base)
+{
+    struct websocket_forward *self = self_of(base);
+    free(self->channels);
+    free(self);
+}
+
+static const struct forward_session_ops OPS = {
+    .channel = {.write = write_channel,
+                .end = end_channel,
+                .pause = pause_channel,
+                .free = free_channel,
+                .ends_together = true},
+    .pending = pending,
+    .close = close_websocket,
+    .free = free_websocket,
+};
+
+/* ---- the peer's messages --------------------------------------------------------------------- */
+
+static void open_port(struct websocket_forward *self, size_t index)
+{
+    struct channel *data = &self->channels[index * PER_PORT], *error = data + 1;
+    const int port = self->ports.ports[index];
+    const unsigned char number[] = {port & 0xFF, port >> 8};
+    struct forward_line *line = forward_session_add(&self->base, "", port);
+    data->line = error->line = line;
+    write_channel(data, number, sizeof(number));
+    write_channel(error, number, sizeof(number));
+    forward_line_take(line, FORWARD_ERROR, error);
+    forward_line_take(line, FORWARD_DATA, data);
+}
+
+static void on_open(void *context)
+{
+    struct websocket_forward *self = context;
+    for (size_t i = 0; i < self->ports.count && forward_session_is_open(&self->base); i++)
+        open_port(self, i);
+}
+
+/* The line that has this channel for its bytes, or NULL. */
+static struct forward_line *find_line(const struct websocket_forward *self, int channel)
+{
+    bool known = channel >= 0 && (size_t)channel < self->ports.count * PER_PORT;
+    return known && channel % PER_PORT == 0 ? self->channels[channel].line : NULL;
+}
+
+static void on_data(void *context, const char *data, size_t size, bool first, bool last)
+{
+    struct websocket_forward *self = context;
+    if (first)
+        self->channel = -1;
+    if (self->channel < 0 && size) {
+        self->channel = (unsigned char)data[0];
+        data++;
+        size--;
+    }
+    if (size == 0)
+        return;
+    bool closes = self->channel == CLOSES && self->ports.half_closes;
+    struct forward_line *line = find_line(self, closes ? (unsigned char)data[0] : self->channel);
+    if (line && closes)
+        forward_line_end(line, FORWARD_DATA);
+    else if (line)
+        forward_line_data(line, data, size);
+}
+
+static void on_drain(void *context)
+{
+    forward_session_drained(&((struct websocket_forward *)context)->base);
+}
+
+/* Ends the connections to the pod that are left. */
+static void reset_lines(struct websocket_forward *self)
+{
+    for (size_t i = 0; i < self->ports.count * PER_PORT; i += PER_PORT) {
+        struct channel *data = &self->channels[i], *error = data + 1;
+        if (error->line)
+            forward_line_reset(error->line, FORWARD_ERROR);
+        if (data->line)
+            forward_line_reset(data->line, FORWARD_DATA);
+    }
+}
+
+static void on_end(void *context, const struct err *err)
+{
+    struct websocket_forward *self = context;
+    forward_session_end(&self->base, err);
+    reset_lines(self);
+}
+
+static void on_closed(void *context)
+{
+    struct websocket_forward *self = context;
+    self->session = NULL;
+    reset_lines(self);
+    forward_session_peer_gone(&self->base);
+}
+
+static const struct websocket_session_handler SESSION_HANDLER = {
+    .on_open = on_open,
+    .on_data = on_data,
+    .on_drain = on_drain,
+    .on_end = on_end,
+    .on_closed = on_closed,
+};
+
+void port_forward_websocket_new(struct engine *engine, struct stream *line, const char *key,
+                                const struct json *pod, const struct port_forward_ports *ports)
+{
+    struct websocket_forward *self = mem_zalloc(sizeof(*self));
+    self->ports = *ports;
+    self->channel = -1;
+    self->channels = mem_zalloc(ports->count * PER_PORT * sizeof(*self->channels));
+    for (size_t i = 0; i < ports->count * PER_PORT; i++)
+        self->channels[i] = (struct channel){.owner = self, .number = (int)i};
+    forward_session_init(&self->base, engine, &OPS, key, pod);
+    self->session = websocket_session_new(self->base.site.loop, line, &SESSION_HANDLER, self);
+}

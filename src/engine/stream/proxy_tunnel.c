@@ -1,0 +1,127 @@
+/* Bytes between a client and a pod after the protocol was changed; see rest_proxy.h. */
+#include "engine/stream/proxy.h"
+
+#include "base/mem.h"
+#include "engine/watch/watchers.h"
+#include "net/stream.h"
+
+#include <stdlib.h>
+
+enum { PENDING_HIGH = 256 * 1024 }; /* not taken by one side: the other waits */
+
+struct tunnel;
+
+struct side {
+    struct tunnel *tunnel;
+    struct side *other;
+    struct stream *stream; /* NULL: gone */
+    bool ended, closing;
+};
+
+struct tunnel {
+    struct side client, pod;
+    struct watcher_link link;
+    bool over; /* out of the server's ring */
+};
+
+static void close_side(struct side *side)
+{
+    if (side->stream && !side->closing) {
+        side->closing = true;
+        stream_close(side->stream);
+    }
+}
+
+static void close_tunnel(struct tunnel *self)
+{
+    if (!self->over) {
+        self->over = true;
+        watcher_link_remove(&self->link);
+    }
+    close_side(&self->client);
+    close_side(&self->pod);
+}
+
+static void end_link(struct watcher_link *link)
+{
+    close_tunnel(CONTAINER_OF(link, struct tunnel, link));
+}
+
+static void on_open(void *context)
+{
+}
+
+static void on_data(void *context, const char *data, size_t size)
+{
+    struct side *side = context, *other = side->other;
+    if (!other->stream || other->closing)
+        return;
+    stream_write(other->stream, data, size);
+    if (stream_pending(other->stream) > PENDING_HIGH)
+        stream_pause(side->stream, true);
+}
+
+static void on_sent(void *context)
+{
+    const struct side *other = ((struct side *)context)->other;
+    if (other->stream && !other->closing)
+        stream_pause(other->stream, false);
+}
+
+static void finish_side(struct side *side)
+{
+    if (side->stream && !side->closing) {
+        side->closing = true;
+        stream_finish(side->stream);
+    }
+}
+
+static void on_end(void *context, const struct err *err)
+{
+    struct side *side = context, *other = side->other;
+    side->ended = true;
+    if (err || !other->stream) {
+        close_tunnel(side->tunnel);
+    } else if (other->ended) {
+        finish_side(side);
+        finish_side(other);
+    } else if (!other->closing) {
+        stream_shut(other->stream);
+    }
+}
+
+static void on_closed(void *context)
+{
+    struct side *side = context;
+    struct tunnel *self = side->tunnel;
+    bool finished = side->ended && side->other->ended;
+    side->stream = NULL;
+    if (!finished)
+        close_tunnel(self); /* the other side cannot go on alone */
+    if (self->client.stream || self->pod.stream)
+        return;
+    close_tunnel(self);
+    free(self);
+}
+
+static const struct stream_handler HANDLER = {
+    .on_open = on_open,
+    .on_data = on_data,
+    .on_sent = on_sent,
+    .on_end = on_end,
+    .on_closed = on_closed,
+};
+
+void rest_proxy_tunnel_new(struct watcher_link *watchers, struct stream *client, struct stream *pod,
+                           const char *early, size_t early_size)
+{
+    struct tunnel *self = mem_zalloc(sizeof(*self));
+    self->client = (struct side){.tunnel = self, .other = &self->pod, .stream = client};
+    self->pod = (struct side){.tunnel = self, .other = &self->client, .stream = pod};
+    watcher_link_add(watchers, &self->link, "pods", end_link);
+    pod->handler = &HANDLER;
+    pod->context = &self->pod;
+    stream_start(client, &HANDLER, &self->client);
+    if (early_size)
+        stream_write(client, early, early_size);
+}

@@ -1,0 +1,321 @@
+/* Sessions of exec and attach; see remote_command.h. */
+#include "engine/stream/remote_command.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/api/rest.h"
+#include "engine/stream/remote_status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TO_POD_HIGH = 256 * 1024,  /* not taken by the command: the caller waits */
+    TO_PEER_HIGH = 256 * 1024, /* not taken by the caller: the command waits */
+    EARLY_HIGH = 64 * 1024,    /* before there is a command; then the caller waits */
+    EARLY_MAX = 16 * 1024 * 1024,
+};
+
+/* One line of the command's, and where what it says goes. */
+struct line {
+    struct remote_command *session;
+    enum remote_channel channel;
+    struct stream *stream; /* NULL: none, or gone */
+    bool open, ended, closing;
+};
+
+enum { IN, OUT, ERRORS, LINES };
+
+struct remote_command {
+    struct loop *loop;
+    struct arena *arena;
+    struct engine_pod_backend backend;
+    struct json *pod;
+    struct engine_pod_command command;
+    bool plain_errors;
+    const struct remote_carrier *carrier; /* NULL: the caller is gone, or was told all */
+    void *context;
+    void *run; /* the backend's; NULL: not yet, or ended */
+    struct line lines[LINES];
+    struct buf early; /* input, before there is a line for it */
+    bool input_ended;
+    bool started, over; /* over: the command's end is known */
+    int columns, rows;  /* said before there was a terminal */
+    int exit_code;
+    char message[ERR_MESSAGE_MAX];
+    struct err err;
+};
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static void close_line(struct line *line)
+{
+    if (line->stream && !line->closing) {
+        line->closing = true;
+        stream_close(line->stream);
+    }
+}
+
+static void free_if_done(struct remote_command *self)
+{
+    if (self->carrier || self->run)
+        return;
+    for (int i = 0; i < LINES; i++)
+        if (self->lines[i].stream)
+            return;
+    buf_release(&self->early);
+    arena_free(self->arena);
+    free(self);
+}
+
+static void close_all(struct remote_command *self)
+{
+    if (self->run)
+        self->backend.run_close(TAKE(self->run));
+    for (int i = 0; i < LINES; i++)
+        close_line(&self->lines[i]);
+    free_if_done(self);
+}
+
+/* A new command's terminal is one line for both ways. */
+static bool speaks(const struct remote_command *self, int line)
+{
+    return line != IN || (self->command.terminal && self->command.arguments);
+}
+
+/* The command has ended and all it said was passed on: say how, and close. */
+static void finish_if_said(struct remote_command *self)
+{
+    if (!self->over || !self->carrier)
+        return;
+    for (int i = 0; i < LINES; i++) {
+        const struct line *line = &self->lines[i];
+        if (line->stream && speaks(self, i) && !line->ended && !line->closing)
+            return;
+    }
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, REMOTE_STATUS_MAX);
+    remote_status_write(&self->command, self->exit_code, self->err.code ? &self->err : NULL,
+                        self->plain_errors, &text);
+    const struct remote_carrier *carrier = TAKE(self->carrier);
+    if (text.size)
+        carrier->write(self->context, REMOTE_ERROR, text.data, text.size);
+    carrier->finish(self->context);
+    close_all(self);
+}
+
+void remote_command_leave(struct remote_command *self)
+{
+    self->carrier = NULL;
+    close_all(self);
+}
+
+/* ---- the command's side ---------------------------------------------------------------------- */
+
+static void on_open(void *context)
+{
+    struct line *line = context;
+    struct remote_command *self = line->session;
+    line->open = true;
+    if (line != &self->lines[IN])
+        return;
+    if (self->early.size)
+        stream_write(line->stream, self->early.data, self->early.size);
+    buf_clear(&self->early);
+    if (self->input_ended)
+        stream_shut(line->stream);
+}
+
+static void on_data(void *context, const char *data, size_t size)
+{
+    struct line *line = context;
+    struct remote_command *self = line->session;
+    if (!self->carrier)
+        return;
+    self->carrier->write(self->context, line->channel, data, size);
+    if (self->carrier->pending(self->context) > TO_PEER_HIGH)
+        stream_pause(line->stream, true);
+}
+
+static void on_sent(void *context)
+{
+    const struct line *line = context;
+    const struct remote_command *self = line->session;
+    if (self->carrier && line == &self->lines[IN])
+        self->carrier->pause(self->context, false);
+}
+
+static void on_end(void *context, const struct err *err)
+{
+    struct line *line = context;
+    line->ended = true;
+    close_line(line);
+    if (line->session->carrier && line == &line->session->lines[IN])
+        line->session->carrier->pause(line->session->context, false); /* heard by nobody */
+    finish_if_said(line->session);
+}
+
+static void on_closed(void *context)
+{
+    struct line *line = context;
+    line->stream = NULL;
+    free_if_done(line->session);
+}
+
+static const struct stream_handler LINE_HANDLER = {
+    .on_open = on_open,
+    .on_data = on_data,
+    .on_sent = on_sent,
+    .on_end = on_end,
+    .on_closed = on_closed,
+};
+
+static void on_started(void *context, const struct engine_pod_lines *lines)
+{
+    struct remote_command *self = context;
+    struct stream *const streams[LINES] = {lines->in, lines->out, lines->err};
+    self->started = true;
+    for (int i = 0; i < LINES; i++) {
+        struct line *line = &self->lines[i];
+        line->stream = streams[i];
+        if (line->stream)
+            stream_start(line->stream, &LINE_HANDLER, line);
+    }
+    if (self->columns)
+        self->backend.run_resize(self->run, self->columns, self->rows);
+    if (!lines->in) { /* nobody will hear what came */
+        buf_clear(&self->early);
+        self->carrier->pause(self->context, false);
+    }
+}
+
+static void on_ended(void *context, int exit_code, const char *message, const struct err *err)
+{
+    struct remote_command *self = context;
+    self->run = NULL;
+    self->over = true;
+    self->exit_code = exit_code;
+    if (err)
+        self->err = *err;
+    /* Why a command never ran is told where its own complaints would stand. */
+    if (self->carrier && !str_is_empty(message)) {
+        enum remote_channel channel =
+            self->command.err && !self->command.terminal ? REMOTE_STDERR : REMOTE_STDOUT;
+        self->carrier->write(self->context, channel, message, strlen(message));
+        self->carrier->write(self->context, channel, self->command.terminal ? "\r\n" : "\n",
+                             self->command.terminal ? 2 : 1);
+    }
+    if (!speaks(self, IN))
+        close_line(&self->lines[IN]);
+    for (int i = OUT; i < LINES; i++)
+        if (self->lines[i].stream && !self->lines[i].closing)
+            self->backend.run_last_words(self->lines[i].stream);
+    finish_if_said(self);
+}
+
+static const struct engine_pod_command_handler COMMAND_HANDLER = {
+    .started = on_started,
+    .ended = on_ended,
+};
+
+/* ---- the caller's side ----------------------------------------------------------------------- */
+
+void remote_command_input(struct remote_command *self, const char *data, size_t size)
+{
+    struct line *line = &self->lines[IN];
+    bool full = false;
+    if (!self->command.in || self->input_ended)
+        return;
+    if (line->open && line->stream && !line->closing) {
+        stream_write(line->stream, data, size);
+        full = stream_pending(line->stream) > TO_POD_HIGH;
+    } else if (!line->open && !self->over && (!self->started || line->stream)) {
+        buf_append(&self->early, data, size);
+        full = self->early.size > EARLY_HIGH;
+    } /* else there is nobody to hear it */
+    if (full)
+        self->carrier->pause(self->context, true);
+}
+
+void remote_command_input_end(struct remote_command *self)
+{
+    const struct line *line = &self->lines[IN];
+    if (self->input_ended || !self->command.in)
+        return;
+    self->input_ended = true;
+    if (line->open && line->stream && !line->closing)
+        stream_shut(line->stream);
+}
+
+void remote_command_resize(struct remote_command *self, const char *text, size_t size)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *value;
+    if (json_parse(arena, text, size, NULL, &value, NULL) < 0)
+        return;
+    int64_t columns = json_get_int(value, "Width", 0), rows = json_get_int(value, "Height", 0);
+    if (columns <= 0 || rows <= 0 || columns > UINT16_MAX || rows > UINT16_MAX)
+        return;
+    self->columns = (int)columns;
+    self->rows = (int)rows;
+    if (self->started && self->run)
+        self->backend.run_resize(self->run, self->columns, self->rows);
+}
+
+void remote_command_drained(struct remote_command *self)
+{
+    for (int i = 0; i < LINES; i++)
+        if (self->lines[i].stream && !self->lines[i].closing)
+            stream_pause(self->lines[i].stream, false);
+}
+
+/* ---- the beginning --------------------------------------------------------------------------- */
+
+static const char *const *copy_words(struct arena *arena, const char *const *words)
+{
+    size_t count = 0;
+    while (words && words[count])
+        count++;
+    if (!words)
+        return NULL;
+    const char **copy = arena_zalloc(arena, (count + 1) * sizeof(*copy));
+    for (size_t i = 0; i < count; i++)
+        copy[i] = arena_strdup(arena, words[i]);
+    return copy;
+}
+
+struct remote_command *remote_command_new(struct engine *engine,
+                                          const struct remote_request *request,
+                                          const struct remote_carrier *carrier, void *context)
+{
+    static const enum remote_channel CHANNELS[LINES] = {REMOTE_STDOUT, REMOTE_STDOUT,
+                                                        REMOTE_STDERR};
+    struct remote_command *self = mem_zalloc(sizeof(*self));
+    self->loop = engine_loop(engine);
+    self->arena = arena_new();
+    self->backend = *engine_backend(engine);
+    self->pod = json_clone(self->arena, request->pod);
+    self->command = request->command;
+    self->command.container = arena_strdup(self->arena, request->command.container);
+    self->command.arguments = copy_words(self->arena, request->command.arguments);
+    self->plain_errors = request->plain_errors;
+    self->carrier = carrier;
+    self->context = context;
+    buf_init(&self->early, EARLY_MAX); /* a pause takes effect after what was read at once */
+    for (int i = 0; i < LINES; i++)
+        self->lines[i] = (struct line){.session = self, .channel = CHANNELS[i]};
+    return self;
+}
+
+const struct engine_pod_command *remote_command_asked(const struct remote_command *self)
+{
+    return &self->command;
+}
+
+void remote_command_start(struct remote_command *self)
+{
+    self->run =
+        self->backend.run(self->backend.context, self->pod, &self->command, &COMMAND_HANDLER, self);
+}

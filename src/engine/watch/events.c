@@ -1,0 +1,263 @@
+/* Encoded events and the backlogs that share them; see watch_events.h. */
+#include "engine/watch/events.h"
+
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BUCKETS = 256,
+    FORMS_HELD = 16, /* of one change; more are encoded again */
+    QUEUE_MIN = 8,
+};
+
+struct watch_events {
+    struct loop *loop;
+    struct budget bytes;          /* of all events */
+    struct budget_group backlogs; /* by user, each event counted for every backlog it is in */
+    struct watch_event *buckets[BUCKETS];
+    /* The forms of the change that is being delivered: the watch that is next may want them. */
+    struct watch_event *held[FORMS_HELD];
+    size_t held_count;
+    struct loop_task forget; /* at the end of the turn */
+    uint64_t ended;
+};
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+struct watch_event *watch_event_unref(struct watch_event *event)
+{
+    if (!event || --event->references > 0)
+        return NULL;
+    budget_give_back(&event->events->bytes, event->size);
+    if (event->shared)
+        list_remove(event);
+    free(event);
+    return NULL;
+}
+
+static void forget_held(struct watch_events *events)
+{
+    for (size_t i = 0; i < events->held_count; i++)
+        watch_event_unref(events->held[i]);
+    events->held_count = 0;
+}
+
+static void on_forget(struct loop_task *task)
+{
+    forget_held(CONTAINER_OF(task, struct watch_events, forget));
+}
+
+static void hold(struct watch_events *events, struct watch_event *event)
+{
+    if (events->held_count && events->held[0]->form.revision != event->form.revision)
+        forget_held(events);
+    if (events->held_count == FORMS_HELD)
+        return;
+    event->references++;
+    events->held[events->held_count++] = event;
+    loop_defer(events->loop, &events->forget);
+}
+
+static bool is_same(const struct watch_form *a, const struct watch_form *b)
+{
+    return a->revision == b->revision && a->second == b->second && a->columns == b->columns &&
+           str_eq(a->type, b->type) && str_eq(a->look, b->look);
+}
+
+static struct watch_event **bucket_of(struct watch_events *events, const struct watch_form *form)
+{
+    return &events->buckets[(uint64_t)form->revision % BUCKETS];
+}
+
+struct watch_event *watch_events_find(struct watch_events *events, const struct watch_form *form)
+{
+    for (struct watch_event *each = *bucket_of(events, form); each; each = each->next) {
+        if (is_same(&each->form, form)) {
+            each->references++;
+            return each;
+        }
+    }
+    return NULL;
+}
+
+static void note_end(struct watch_backlog *backlog)
+{
+    backlog->events->ended += !backlog->ended;
+    backlog->ended = true;
+}
+
+/* End backlogs until there is room; where none is left the event is kept all the same. */
+static void charge(struct watch_events *events, size_t size)
+{
+    while (budget_charge(&events->bytes, size)) {
+        const struct budget *payer = budget_largest(&events->backlogs.total);
+        struct budget *bytes = payer ? budget_largest(payer) : NULL;
+        if (!bytes) {
+            budget_force(&events->bytes, size);
+            return;
+        }
+        struct watch_backlog *backlog = CONTAINER_OF(bytes, struct watch_backlog, bytes);
+        note_end(backlog);
+        backlog->end(backlog);
+    }
+}
+
+struct watch_event *watch_events_add(struct watch_events *events, const struct watch_form *form,
+                                     const void *data, size_t size)
+{
+    size_t look_size = form ? strlen(form->look) + 1 : 0;
+    struct watch_event *event = mem_alloc(sizeof(*event) + size + look_size);
+    if (form)
+        charge(events, size);
+    else
+        budget_force(&events->bytes, size);
+    *event = (struct watch_event){
+        .events = events, .references = 1, .shared = form != NULL, .size = size};
+    memcpy(event->data, data, size);
+    if (form) {
+        event->form = *form;
+        event->form.look = memcpy(event->data + size, form->look, look_size);
+        list_push(bucket_of(events, form), event);
+        hold(events, event);
+    }
+    return event;
+}
+
+const struct budget *watch_events_budget(const struct watch_events *events)
+{
+    return &events->bytes;
+}
+
+uint64_t watch_events_ended(const struct watch_events *events)
+{
+    return events->ended;
+}
+
+struct watch_events *watch_events_new(struct loop *loop, size_t max)
+{
+    struct watch_events *events = mem_zalloc(sizeof(*events));
+    events->loop = loop;
+    events->forget.callback = on_forget;
+    budget_init(&events->bytes, NULL, max);
+    budget_group_init(&events->backlogs, SIZE_MAX, SIZE_MAX);
+    return events;
+}
+
+struct watch_events *watch_events_free(struct watch_events *events)
+{
+    if (!events)
+        return NULL;
+    loop_defer_cancel(events->loop, &events->forget);
+    forget_held(events);
+    budget_group_release(&events->backlogs);
+    free(events);
+    return NULL;
+}
+
+/* ---- backlogs -------------------------------------------------------------------------------- */
+
+void watch_backlog_init(struct watch_backlog *backlog, struct watch_events *events,
+                        const char *payer, void (*end)(struct watch_backlog *backlog))
+{
+    *backlog = (struct watch_backlog){.events = events, .end = end};
+    backlog->payer = payer ? budget_payer_ref(&events->backlogs, payer) : NULL;
+    budget_init(&backlog->bytes, payer ? &backlog->payer->budget : NULL,
+                payer ? WATCH_BACKLOG_MAX : SIZE_MAX);
+}
+
+void watch_backlog_release(struct watch_backlog *backlog)
+{
+    watch_backlog_clear(backlog);
+    free(backlog->queue);
+    backlog->queue = NULL;
+    backlog->capacity = 0;
+    budget_release(&backlog->bytes);
+    backlog->payer = budget_payer_unref(backlog->payer);
+}
+
+static struct watch_event *take_first(struct watch_backlog *backlog)
+{
+    struct watch_event *event = backlog->queue[backlog->first];
+    backlog->first = (backlog->first + 1) % backlog->capacity;
+    backlog->count--;
+    return event;
+}
+
+void watch_backlog_drop(struct watch_backlog *backlog)
+{
+    while (backlog->count) {
+        struct watch_event *event = take_first(backlog);
+        budget_give_back(&backlog->bytes, event->size);
+        watch_event_unref(event);
+    }
+}
+
+void watch_backlog_clear(struct watch_backlog *backlog)
+{
+    watch_backlog_drop(backlog);
+    if (backlog->current)
+        budget_give_back(&backlog->bytes, backlog->current->size);
+    backlog->current = watch_event_unref(backlog->current);
+}
+
+static void grow(struct watch_backlog *backlog)
+{
+    size_t capacity = backlog->capacity ? 2 * backlog->capacity : QUEUE_MIN;
+    struct watch_event **queue = mem_alloc(capacity * sizeof(struct watch_event *));
+    for (size_t i = 0; i < backlog->count; i++)
+        queue[i] = backlog->queue[(backlog->first + i) % backlog->capacity];
+    free(backlog->queue);
+    backlog->queue = queue;
+    backlog->capacity = capacity;
+    backlog->first = 0;
+}
+
+bool watch_backlog_push(struct watch_backlog *backlog, struct watch_event *event)
+{
+    /* An event that is larger than the limit must be possible where it is the only one. */
+    bool alone = !backlog->current && !backlog->count;
+    if (alone) {
+        budget_force(&backlog->bytes, event->size);
+    } else if (budget_charge(&backlog->bytes, event->size)) {
+        note_end(backlog);
+        return false;
+    }
+    if (backlog->count == backlog->capacity)
+        grow(backlog);
+    backlog->queue[(backlog->first + backlog->count++) % backlog->capacity] = event;
+    return true;
+}
+
+void watch_backlog_begin(struct watch_backlog *backlog, struct watch_event *event)
+{
+    if (backlog->current)
+        mem_panic("watch: an event was begun within another");
+    budget_force(&backlog->bytes, event->size);
+    backlog->current = event;
+    backlog->sent = 0;
+}
+
+size_t watch_backlog_peek(struct watch_backlog *backlog, const char **ret_data)
+{
+    if (!backlog->current && backlog->count) {
+        backlog->current = take_first(backlog);
+        backlog->sent = 0;
+    }
+    if (!backlog->current)
+        return 0;
+    *ret_data = backlog->current->data + backlog->sent;
+    return backlog->current->size - backlog->sent;
+}
+
+void watch_backlog_take(struct watch_backlog *backlog, size_t size)
+{
+    backlog->sent += size;
+    if (backlog->sent < backlog->current->size)
+        return;
+    budget_give_back(&backlog->bytes, backlog->current->size);
+    backlog->current = watch_event_unref(backlog->current);
+}
