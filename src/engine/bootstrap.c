@@ -8,7 +8,7 @@
 #include "engine/kinds/kinds.h"
 #include "engine/kinds/meta.h"
 #include "kube/object.h"
-#include "kube/schema_default.h"
+#include "kube/schema/default.h"
 #include "kube/storage_class.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_NODE_NODE_OBJECT_H
 #define TRAINYARD_NODE_NODE_OBJECT_H
 
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "loop/loop.h"
 #include "node/node.h"
 #include "node/node_pressure.h"

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_OPERATOR_GANG_WATCH_H
 #define TRAINYARD_OPERATOR_GANG_WATCH_H
 
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "operator/gang.h"
 
 struct gang_watch;

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_OPERATOR_HOST_PORTS_SHARE_H
 #define TRAINYARD_OPERATOR_HOST_PORTS_SHARE_H
 
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "loop/loop.h"
 #include "operator/host_ports.h"
 #include "operator/training_kind.h"

@@ -7,8 +7,8 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "kube/informer.h"
-#include "kube/own_writes.h"
+#include "kube/client/informer.h"
+#include "kube/client/own_writes.h"
 
 enum job_part { JOB_PODS, JOB_SERVICES, JOB_POD_GROUPS, JOB_STRAYS, JOB_PARTS };
 

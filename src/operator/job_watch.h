@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_OPERATOR_JOB_WATCH_H
 #define TRAINYARD_OPERATOR_JOB_WATCH_H
 
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "operator/controller.h"
 #include "operator/gang_watch.h"
 #include "operator/job_cache.h"

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_OPERATOR_PLAN_RUN_H
 #define TRAINYARD_OPERATOR_PLAN_RUN_H
 
-#include "kube/pass.h"
+#include "kube/client/pass.h"
 #include "operator/job_cache.h"
 #include "operator/plan.h"
 #include "operator/training_kind.h"

@@ -4,8 +4,8 @@
 #ifndef TRAINYARD_OPERATOR_PROGRESS_READER_H
 #define TRAINYARD_OPERATOR_PROGRESS_READER_H
 
-#include "kube/client.h"
-#include "kube/informer.h"
+#include "kube/client/client.h"
+#include "kube/client/informer.h"
 #include "operator/dialer.h"
 #include "operator/training_kind.h"
 

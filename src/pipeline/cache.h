@@ -6,8 +6,8 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "kube/own_writes.h"
-#include "kube/shared_object.h"
+#include "kube/client/own_writes.h"
+#include "kube/client/shared_object.h"
 
 struct workflow_kept_result {
     char *node_id;

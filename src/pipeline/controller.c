@@ -11,9 +11,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/informer.h"
+#include "kube/client/informer.h"
+#include "kube/client/workqueue.h"
 #include "kube/object.h"
-#include "kube/workqueue.h"
 
 #include <stdlib.h>
 

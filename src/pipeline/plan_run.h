@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_PIPELINE_PLAN_RUN_H
 #define TRAINYARD_PIPELINE_PLAN_RUN_H
 
-#include "kube/pass.h"
+#include "kube/client/pass.h"
 #include "pipeline/cache.h"
 #include "pipeline/plan.h"
 

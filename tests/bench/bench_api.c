@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/moment.h"
-#include "kube/kubeconfig.h"
+#include "kube/client/kubeconfig.h"
 
 #include <netdb.h>
 #include <netinet/tcp.h>

@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
-#include "kube/client.h"
-#include "kube/kubeconfig.h"
+#include "kube/client/client.h"
+#include "kube/client/kubeconfig.h"
 #include "kube/object.h"
 #include "net/http_client.h"
 

@@ -2,7 +2,7 @@
  * result is a tree that is written and read back, to apply the same again changes nothing and is no
  * conflict, an update that changes nothing changes nothing, and neither input changes. */
 #include "base/mem.h"
-#include "kube/apply.h"
+#include "kube/patch/apply.h"
 #include "kube/types/types.h"
 
 #include <stdint.h>

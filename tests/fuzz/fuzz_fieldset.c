@@ -1,8 +1,8 @@
 /* {a, b}: two sets as FieldsV1, or one object twice. What is read is written and read back as the
  * same; the operations keep their laws; and of an object, the differences between two add up. */
 #include "base/mem.h"
-#include "kube/fieldset.h"
-#include "kube/typed.h"
+#include "kube/patch/fieldset.h"
+#include "kube/patch/typed.h"
 #include "kube/types/types.h"
 
 #include <stdint.h>

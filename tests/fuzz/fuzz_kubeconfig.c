@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/source.h"
 #include "base/str.h"
-#include "kube/exec_plugin.h"
-#include "kube/kubeconfig.h"
+#include "kube/client/exec_plugin.h"
+#include "kube/client/kubeconfig.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* {current, patch}: whatever a patch makes of an object must be a tree that is written and read
  * back, and neither input may change. */
 #include "base/mem.h"
-#include "kube/patch.h"
+#include "kube/patch/patch.h"
 #include "kube/types/types.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Protobuf bodies as anybody may send them; what is read must be JSON that reads back. */
 #include "base/arena.h"
-#include "kube/schema_protobuf.h"
+#include "kube/schema/protobuf.h"
 
 #include <stddef.h>
 #include <stdint.h>

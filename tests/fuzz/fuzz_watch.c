@@ -1,6 +1,6 @@
 /* The events of a stream must not depend on the pieces in which it comes. */
 #include "base/mem.h"
-#include "kube/watch_decoder.h"
+#include "kube/client/watch_decoder.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_TESTS_SIM_SIM_CLUSTER_H
 #define TRAINYARD_TESTS_SIM_SIM_CLUSTER_H
 
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "sim_node.h"
 
 #define SIM_TOKEN "simulated" /* of the administrator */

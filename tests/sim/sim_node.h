@@ -5,7 +5,7 @@
 #define TRAINYARD_TESTS_SIM_SIM_NODE_H
 
 #include "base/rand.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 struct sim_node;
 

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_TESTS_SIM_SIM_VOLCANO_H
 #define TRAINYARD_TESTS_SIM_SIM_VOLCANO_H
 
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 struct sim_volcano;
 

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "fault_transport.h"
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 #include "operator/conditions.h"

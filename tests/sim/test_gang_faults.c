@@ -15,7 +15,7 @@
 #include "engine/engine.h"
 #include "engine/scheduler/gang.h"
 #include "fault_transport.h"
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "engine/engine.h"
 #include "engine/scheduler/gang.h"
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 

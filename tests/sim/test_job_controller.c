@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "engine/controllers/job/job.h"
 #include "engine/engine.h"
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/leader.h"
+#include "kube/client/leader.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 

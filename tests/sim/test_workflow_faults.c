@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "base/yaml.h"
 #include "fault_transport.h"
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 #include "pipeline/controller.h"

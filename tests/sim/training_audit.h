@@ -6,7 +6,7 @@
 #define TRAINYARD_TESTS_SIM_TRAINING_AUDIT_H
 
 #include "base/map.h"
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "operator/training_job.h"
 #include "sim_cluster.h"
 

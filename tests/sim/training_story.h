@@ -5,7 +5,7 @@
 
 #include "sim_cluster.h"
 
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "operator/controller.h"
 
 enum { MINUTE_MS = 60 * 1000 };

@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_CLI_TRAINYARD_OPERATOR_PROCESS_H
 #define TRAINYARD_CLI_TRAINYARD_OPERATOR_PROCESS_H
 
-#include "kube/kubeconfig.h"
+#include "kube/client/kubeconfig.h"
 #include "operator/training_kind.h"
 
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_ENGINE_RESOURCE_NAME_H
 #define TRAINYARD_ENGINE_RESOURCE_NAME_H
 
-#include "kube/field_error.h"
+#include "kube/schema/field_error.h"
 
 enum resource_use {
     RESOURCE_ANY,       /* what a claim may ask for */

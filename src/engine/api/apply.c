@@ -1,6 +1,6 @@
 /* PATCH with application/apply-patch+yaml: server-side apply. What came of it goes the way of an
  * update, or of a create where there was nothing. */
-#include "kube/apply.h"
+#include "kube/patch/apply.h"
 #include "base/str.h"
 #include "engine/api/rest.h"
 #include "kube/object.h"

@@ -5,10 +5,10 @@
 #include "base/str.h"
 #include "base/yaml.h"
 #include "engine/api/rest.h"
-#include "kube/json_complaint.h"
-#include "kube/json_repeats.h"
 #include "kube/object.h"
-#include "kube/schema_protobuf.h"
+#include "kube/schema/json_complaint.h"
+#include "kube/schema/json_repeats.h"
+#include "kube/schema/protobuf.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "engine/api/rest.h"
 #include "kube/object.h"
-#include "kube/table.h"
+#include "kube/table/table.h"
 #include "net/accept.h"
 
 static const char JSON_TYPE[] = "application/json";

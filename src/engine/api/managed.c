@@ -3,8 +3,8 @@
  * adds what is its own: that is nobody's. */
 #include "base/str.h"
 #include "engine/api/rest.h"
-#include "kube/managed_fields.h"
 #include "kube/object.h"
+#include "kube/patch/managed_fields.h"
 
 #include <string.h>
 

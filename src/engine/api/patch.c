@@ -1,10 +1,10 @@
 /* PATCH: the newest version, pending ones included, is patched and goes the way of an update. Since
  * no other request can come between reading and queueing, a patch never loses a race. */
-#include "kube/patch.h"
+#include "kube/patch/patch.h"
 #include "base/str.h"
 #include "engine/api/rest.h"
-#include "kube/json_complaint.h"
 #include "kube/object.h"
+#include "kube/schema/json_complaint.h"
 
 static int patch_type(struct rest *rest, enum kube_patch_type *ret, struct err *err)
 {

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/rest.h"
-#include "kube/patch.h"
+#include "kube/patch/patch.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "engine/api/rest.h"
 #include "kube/object.h"
 #include "kube/status.h"
-#include "kube/table.h"
+#include "kube/table/table.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -12,11 +12,11 @@
 #include "engine/bootstrap.h"
 #include "engine/engine.h"
 #include "engine/kinds/registry.h"
-#include "kube/field_error.h"
-#include "kube/managed_fields.h"
-#include "kube/schema_decode.h"
+#include "kube/patch/managed_fields.h"
+#include "kube/schema/decode.h"
+#include "kube/schema/field_error.h"
 #include "kube/selector.h"
-#include "kube/table.h"
+#include "kube/table/table.h"
 
 /* One request as the handlers see it; lives in the exchange's arena. */
 struct rest {
@@ -88,7 +88,7 @@ bool rest_converts(const struct rest *rest, const char *data, size_t size);
 void rest_append_stored(const struct rest *rest, struct arena *scratch,
                         const struct store_object *stored, struct buf *buf);
 
-/* Read `object` as what its kind says (kube/schema_decode.h). Fields its kind does not know are
+/* Read `object` as what its kind says (kube/schema/decode.h). Fields its kind does not know are
  * dropped and told as warnings, or with fieldValidation=Strict an error, or with Ignore not at all.
  * `old` (NULL: none) is what it replaces. */
 int rest_decode(struct rest *rest, struct json *object, const struct json *old, struct err *err);

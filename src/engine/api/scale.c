@@ -5,9 +5,9 @@
 #include "base/str.h"
 #include "engine/api/rest.h"
 #include "engine/kinds/meta.h"
-#include "kube/apply.h"
 #include "kube/object.h"
-#include "kube/schema_validate.h"
+#include "kube/patch/apply.h"
+#include "kube/schema/validate.h"
 #include "kube/types/types.h"
 
 #include <inttypes.h>

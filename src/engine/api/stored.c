@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
-#include "kube/schema_decode.h"
+#include "kube/schema/decode.h"
 #include "kube/types/types.h"
 
 #include <inttypes.h>

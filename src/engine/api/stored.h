@@ -24,7 +24,7 @@ enum {
     STORED_DEPTH_MAX = JSON_DEPTH_MAX - STORED_WRAP_MAX,
     /* The other half is for the values that an answer adds. */
     STORED_VALUES_MAX = JSON_NODES_MAX / 2,
-    /* Half of what a watch event may have (WATCH_LINE_MAX of kube/watch_decoder.h). */
+    /* Half of what a watch event may have (WATCH_LINE_MAX of kube/client/watch_decoder.h). */
     STORED_BYTES_MAX = 8 * 1024 * 1024,
     /* An object that is being deleted may pass the limits by so much: the deletion's own marks, and
      * the removal of finalizers, must not be refused. */

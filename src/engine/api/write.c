@@ -7,8 +7,8 @@
 #include "engine/crd/definition.h"
 #include "engine/kinds/meta.h"
 #include "kube/object.h"
-#include "kube/schema_default.h"
-#include "kube/schema_validate.h"
+#include "kube/schema/default.h"
+#include "kube/schema/validate.h"
 #include "kube/status.h"
 
 #include <inttypes.h>

@@ -4,9 +4,9 @@
 #include "base/str.h"
 #include "engine/controllers/claim_binder.h"
 #include "engine/controllers/hub.h"
+#include "kube/client/workqueue.h"
 #include "kube/object.h"
 #include "kube/pod_claim.h"
-#include "kube/workqueue.h"
 
 #include <stdlib.h>
 

@@ -6,9 +6,9 @@
 #include "engine/controllers/endpoints.h"
 #include "engine/controllers/hub.h"
 #include "engine/kinds/service_spec.h"
+#include "kube/client/workqueue.h"
 #include "kube/object.h"
 #include "kube/selector.h"
-#include "kube/workqueue.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include "base/vec.h"
 #include "engine/controllers/garbage.h"
 #include "engine/controllers/hub.h"
+#include "kube/client/workqueue.h"
 #include "kube/object.h"
-#include "kube/workqueue.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #define TRAINYARD_ENGINE_HUB_H
 
 #include "engine/kinds/registry.h"
-#include "kube/client.h"
-#include "kube/informer.h"
+#include "kube/client/client.h"
+#include "kube/client/informer.h"
 #include "loop/loop.h"
 
 struct hub;

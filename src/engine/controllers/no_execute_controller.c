@@ -7,8 +7,8 @@
 #include "engine/controllers/disruption.h"
 #include "engine/controllers/hub.h"
 #include "engine/scheduler/taints.h"
+#include "kube/client/workqueue.h"
 #include "kube/object.h"
-#include "kube/workqueue.h"
 
 #include <stdlib.h>
 

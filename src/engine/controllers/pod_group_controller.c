@@ -5,8 +5,8 @@
 #include "engine/controllers/hub.h"
 #include "engine/controllers/pod_group_status.h"
 #include "engine/scheduler/gang.h"
+#include "kube/client/workqueue.h"
 #include "kube/object.h"
-#include "kube/workqueue.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "base/str.h"
 #include "engine/controllers/hub.h"
 #include "engine/scheduler/taints.h"
+#include "kube/client/workqueue.h"
 #include "kube/object.h"
-#include "kube/workqueue.h"
 
 #include <stdlib.h>
 

@@ -6,8 +6,8 @@
 
 #include "base/map.h"
 #include "engine/controllers/hub.h"
-#include "kube/pass.h"
-#include "kube/workqueue.h"
+#include "kube/client/pass.h"
+#include "kube/client/workqueue.h"
 
 /* A pass over one workload; first in what the controller knows of its plan. */
 struct workload_run {

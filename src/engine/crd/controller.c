@@ -5,8 +5,8 @@
 #include "base/str.h"
 #include "engine/controllers/hub.h"
 #include "engine/crd/definition.h"
+#include "kube/client/workqueue.h"
 #include "kube/object.h"
-#include "kube/workqueue.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #define TRAINYARD_ENGINE_DEFINITION_H
 
 #include "engine/kinds/registry.h"
-#include "kube/field_error.h"
+#include "kube/schema/field_error.h"
 
 #define DEFINITION_GROUP     "apiextensions.k8s.io"
 #define DEFINITION_STORAGE   "customresourcedefinitions." DEFINITION_GROUP

@@ -3,10 +3,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/crd/definition.h"
-#include "kube/schema_compile.h"
-#include "kube/schema_decode.h"
-#include "kube/schema_default.h"
-#include "kube/schema_validate.h"
+#include "kube/schema/compile.h"
+#include "kube/schema/decode.h"
+#include "kube/schema/default.h"
+#include "kube/schema/validate.h"
 
 /* Below the path of the default. */
 static void take(struct field_errors *errors, const char *path, const struct field_errors *from)

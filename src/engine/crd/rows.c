@@ -3,8 +3,8 @@
 #include "base/str.h"
 #include "engine/crd/definition.h"
 #include "kube/object.h"
-#include "kube/schema_compile.h"
-#include "kube/table.h"
+#include "kube/schema/compile.h"
+#include "kube/table/table.h"
 
 #include <stdlib.h>
 

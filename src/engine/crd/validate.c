@@ -5,7 +5,7 @@
 #include "engine/crd/definition.h"
 #include "engine/kinds/meta.h"
 #include "kube/object.h"
-#include "kube/schema_compile.h"
+#include "kube/schema/compile.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define TRAINYARD_ENGINE_KINDS_H
 
 #include "base/json.h"
-#include "kube/field_error.h"
+#include "kube/schema/field_error.h"
 
 struct engine;
 

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "engine/kinds/registry.h"
-#include "kube/field_error.h"
+#include "kube/schema/field_error.h"
 
 /* A new object: uid, creationTimestamp, generation; what a client may not set is taken away. */
 void meta_prepare_create(struct arena *arena, const struct registry_resource *resource,

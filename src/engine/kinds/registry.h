@@ -7,9 +7,9 @@
 #define TRAINYARD_ENGINE_REGISTRY_H
 
 #include "base/json.h"
-#include "kube/field_error.h"
 #include "kube/resource.h"
-#include "kube/schema_decode.h"
+#include "kube/schema/decode.h"
+#include "kube/schema/field_error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "engine/kinds/registry.h"
-#include "kube/field_error.h"
+#include "kube/schema/field_error.h"
 
 /* The number `name` of the object, which stands at `field`. */
 void rule_nonnegative(struct field_errors *errors, const struct json *object, const char *name,

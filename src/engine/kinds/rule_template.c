@@ -2,9 +2,9 @@
 #include "engine/kinds/kinds.h"
 #include "engine/kinds/meta.h"
 #include "engine/kinds/rule.h"
-#include "kube/schema_decode.h"
-#include "kube/schema_default.h"
-#include "kube/schema_validate.h"
+#include "kube/schema/decode.h"
+#include "kube/schema/default.h"
+#include "kube/schema/validate.h"
 #include "kube/types/types.h"
 
 void rule_template(struct field_errors *errors, const struct json *template_, const char *field)

@@ -7,7 +7,7 @@
 #define TRAINYARD_ENGINE_SERVICE_ADDRESSES_H
 
 #include "base/json.h"
-#include "kube/field_error.h"
+#include "kube/schema/field_error.h"
 #include "store/store.h"
 
 struct service_addresses;

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_ENGINE_SERVICE_VALIDATE_H
 #define TRAINYARD_ENGINE_SERVICE_VALIDATE_H
 
-#include "kube/field_error.h"
+#include "kube/schema/field_error.h"
 
 /* Whether clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy can be meant together, which must be
  * so before an address is given out. */

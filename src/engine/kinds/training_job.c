@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "engine/kinds/rule.h"
-#include "kube/schema_validate.h"
+#include "kube/schema/validate.h"
 #include "kube/types/types.h"
 
 /* The operator's limit, which manifests/ tells other API servers. */

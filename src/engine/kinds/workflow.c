@@ -2,7 +2,7 @@
  * workflow controller's to judge, on any cluster. Its status is no subresource, as in Argo. */
 #include "engine/kinds/kinds.h"
 
-#include "kube/schema_validate.h"
+#include "kube/schema/validate.h"
 #include "kube/types/types.h"
 
 void kind_workflow_validate(struct field_errors *errors, const struct json *workflow,

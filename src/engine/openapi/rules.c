@@ -1,7 +1,7 @@
 /* The limits of values in the words of OpenAPI; see openapi_schema.h. Those that version 2 has no
  * words for are left out there: what it says is true, if not all. */
+#include "kube/schema/rules.h"
 #include "engine/openapi/schema.h"
-#include "kube/schema_rules.h"
 
 static void write_bound(struct arena *arena, struct json *json, const char *name,
                         const struct schema_bound *bound)

@@ -2,7 +2,7 @@
 #include "engine/openapi/schema.h"
 
 #include "base/str.h"
-#include "kube/schema_structural.h"
+#include "kube/schema/structural.h"
 #include "kube/types/types.h"
 
 #include <string.h>

@@ -1,13 +1,14 @@
-/* The definitions of an OpenAPI document: the field tables (kube/schema.h) in the words of version
- * 2 or 3. A type with a name is defined once and referred to; the writer of a document asks for a
- * reference to what its paths speak of, and gets the definition of that and of all it holds. */
+/* The definitions of an OpenAPI document: the field tables (kube/schema/schema.h) in the words of
+ * version 2 or 3. A type with a name is defined once and referred to; the writer of a document asks
+ * for a reference to what its paths speak of, and gets the definition of that and of all it holds.
+ */
 #ifndef TRAINYARD_ENGINE_OPENAPI_SCHEMA_H
 #define TRAINYARD_ENGINE_OPENAPI_SCHEMA_H
 
 #include "base/json.h"
 #include "base/vec.h"
 #include "engine/kinds/registry.h"
-#include "kube/schema.h"
+#include "kube/schema/schema.h"
 
 enum openapi_version { OPENAPI_V2, OPENAPI_V3 };
 

@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "engine/controllers/hub.h"
 #include "engine/scheduler/scheduler.h"
-#include "kube/workqueue.h"
+#include "kube/client/workqueue.h"
 
 struct scheduler {
     struct hub *hub;

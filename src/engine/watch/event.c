@@ -5,7 +5,7 @@
 #include "engine/api/version_trees.h"
 #include "engine/watch/internal.h"
 #include "kube/object.h"
-#include "kube/table.h"
+#include "kube/table/table.h"
 
 #include <inttypes.h>
 

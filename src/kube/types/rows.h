@@ -10,8 +10,8 @@
 #ifndef TRAINYARD_KUBE_TYPES_ROWS_H
 #define TRAINYARD_KUBE_TYPES_ROWS_H
 
-#include "kube/schema.h"
-#include "kube/schema_rules.h"
+#include "kube/schema/rules.h"
+#include "kube/schema/schema.h"
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 

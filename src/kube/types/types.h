@@ -6,7 +6,7 @@
 #ifndef TRAINYARD_KUBE_TYPES_TYPES_H
 #define TRAINYARD_KUBE_TYPES_TYPES_H
 
-#include "kube/schema.h"
+#include "kube/schema/schema.h"
 
 /* A kind that can be sent to the API as a whole. */
 struct type_kind {

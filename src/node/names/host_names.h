@@ -5,7 +5,7 @@
 #ifndef TRAINYARD_NODE_NAMES_HOST_NAMES_H
 #define TRAINYARD_NODE_NAMES_HOST_NAMES_H
 
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 
 struct host_names;
 

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_NODE_NAMES_SERVICE_H
 #define TRAINYARD_NODE_NAMES_SERVICE_H
 
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "node/process/helper.h"
 
 struct name_service;

@@ -3,7 +3,7 @@
 #define TRAINYARD_NODE_NETWORK_PORT_EVENT_H
 
 #include "base/json.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 #include <netinet/in.h>
 #include <stdint.h>

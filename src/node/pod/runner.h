@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_NODE_POD_RUNNER_H
 #define TRAINYARD_NODE_POD_RUNNER_H
 
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "node/names/host_names.h"
 #include "node/network/addresses.h"
 #include "node/node.h"

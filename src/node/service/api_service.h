@@ -4,8 +4,8 @@
 #ifndef TRAINYARD_NODE_SERVICE_API_SERVICE_H
 #define TRAINYARD_NODE_SERVICE_API_SERVICE_H
 
-#include "kube/client.h"
-#include "kube/shared_object.h"
+#include "kube/client/client.h"
+#include "kube/client/shared_object.h"
 
 void node_api_service_make(struct kube_client *client);
 

@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_NODE_SERVICE_SERVICE_PROXY_H
 #define TRAINYARD_NODE_SERVICE_SERVICE_PROXY_H
 
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "node/pod/runner.h"
 
 struct service_proxy;

@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_NODE_VOLUME_CLAIM_DATA_H
 #define TRAINYARD_NODE_VOLUME_CLAIM_DATA_H
 
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "node/volume/trash.h"
 
 /* Where the data of a volume lies, as "<namespace>/<claim>"; the engine writes it. */

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "kube/fieldset.h"
+#include "kube/patch/fieldset.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

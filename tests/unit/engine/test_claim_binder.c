@@ -2,7 +2,7 @@
 #include "engine/controllers/claim_binder.h"
 
 #include "kube/object.h"
-#include "kube/patch.h"
+#include "kube/patch/patch.h"
 #include "read_json.h"
 #include "tree.h"
 

@@ -3,7 +3,7 @@
 #include "api.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/schema_compile.h"
+#include "kube/schema/compile.h"
 #include "read_json.h"
 
 #define DEFINITIONS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

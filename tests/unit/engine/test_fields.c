@@ -2,7 +2,7 @@
 #include "api.h"
 
 #include "base/str.h"
-#include "kube/schema_decode.h"
+#include "kube/schema/decode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* Pods: what is filled in and what is refused, in Kubernetes' words. */
 #include "base/str.h"
 #include "engine/kinds/kinds.h"
-#include "kube/schema_decode.h"
-#include "kube/schema_default.h"
+#include "kube/schema/decode.h"
+#include "kube/schema/default.h"
 #include "kube/types/types.h"
 #include "tree.h"
 

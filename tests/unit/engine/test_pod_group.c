@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 #include "engine/controllers/pod_group_status.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "kube/object.h"
 #include "read_json.h"
 

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/admission/quota.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "kube/object.h"
 #include "read_json.h"
 

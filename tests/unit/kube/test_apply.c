@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/str.h"
-#include "kube/apply.h"
+#include "kube/patch/apply.h"
 #include "kube/types/types.h"
 #include "read_json.h"
 

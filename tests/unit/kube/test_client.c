@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 #include "fake_api.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 #include "read_json.h"

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "kube/event_budget.h"
+#include "kube/client/event_budget.h"
 
 #include <stdio.h>
 #include <stdlib.h>

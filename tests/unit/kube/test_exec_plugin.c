@@ -9,8 +9,8 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "kube/exec_plugin.h"
-#include "kube/exec_renewal.h"
+#include "kube/client/exec_plugin.h"
+#include "kube/client/exec_renewal.h"
 #include "loop/sim/sim_loop.h"
 
 #include <signal.h>

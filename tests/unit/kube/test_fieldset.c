@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "kube/fieldset.h"
+#include "kube/patch/fieldset.h"
 #include "read_json.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 #include "fake_api.h"
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/yaml.h"
-#include "kube/json_repeats.h"
+#include "kube/schema/json_repeats.h"
 
 static void the_last_counts(void **state)
 {

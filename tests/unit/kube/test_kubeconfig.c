@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "kube/exec_plugin.h"
-#include "kube/kubeconfig.h"
+#include "kube/client/exec_plugin.h"
+#include "kube/client/kubeconfig.h"
 #include "net/http.h"
 
 #include <stdio.h>

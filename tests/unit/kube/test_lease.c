@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "kube/lease.h"
+#include "kube/client/lease.h"
 #include "kube/object.h"
 #include "read_json.h"
 

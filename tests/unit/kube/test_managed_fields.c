@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/str.h"
-#include "kube/managed_fields.h"
+#include "kube/patch/managed_fields.h"
 #include "kube/types/types.h"
 #include "read_json.h"
 

@@ -1,5 +1,5 @@
 /* A controller waits for what it wrote itself, and not for ever. */
-#include "kube/own_writes.h"
+#include "kube/client/own_writes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 #include "fake_api.h"
-#include "kube/pass.h"
+#include "kube/client/pass.h"
 #include "loop/sim/sim_loop.h"
 #include "read_json.h"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/json_list.h"
-#include "kube/patch.h"
+#include "kube/patch/patch.h"
 #include "kube/types/types.h"
 #include "read_json.h"
 

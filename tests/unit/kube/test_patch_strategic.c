@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "kube/patch.h"
+#include "kube/patch/patch.h"
 #include "kube/types/types.h"
 #include "read_json.h"
 

@@ -4,8 +4,8 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "kube/schema_decode.h"
-#include "kube/schema_default.h"
+#include "kube/schema/decode.h"
+#include "kube/schema/default.h"
 #include "kube/types/types.h"
 
 #include <string.h>

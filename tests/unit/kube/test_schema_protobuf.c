@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "kube/schema_protobuf.h"
+#include "kube/schema/protobuf.h"
 #include "kube/types/types.h"
 
 #include <string.h>

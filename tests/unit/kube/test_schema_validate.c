@@ -1,11 +1,11 @@
 /* Custom resources against their schema: what a real API server said to each, recorded by
  * tests/kubernetes/record_definitions.py, is what is said here. */
-#include "kube/schema_validate.h"
+#include "kube/schema/validate.h"
 
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/schema_compile.h"
+#include "kube/schema/compile.h"
 #include "read_json.h"
 
 static struct json *read_cases(struct arena *arena)

@@ -1,10 +1,10 @@
 /* Every word of every table: a field that allows some texts allows each of them and no other,
  * wherever it stands. */
-#include "kube/schema_validate.h"
+#include "kube/schema/validate.h"
 
 #include "base/str.h"
-#include "kube/schema_path.h"
-#include "kube/schema_rules.h"
+#include "kube/schema/path.h"
+#include "kube/schema/rules.h"
 #include "kube/types/types.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Objects of a family share what is the same, and each is what it was, whoever else is gone. */
-#include "kube/shared_object.h"
+#include "kube/client/shared_object.h"
 
 #include "base/rand.h"
 

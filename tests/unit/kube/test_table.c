@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "kube/table.h"
+#include "kube/table/table.h"
 #include "read_json.h"
 
 #include <string.h>

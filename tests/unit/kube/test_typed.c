@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "kube/typed.h"
+#include "kube/patch/typed.h"
 #include "kube/types/types.h"
 #include "read_json.h"
 

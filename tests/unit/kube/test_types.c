@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/schema_rules.h"
+#include "kube/schema/rules.h"
 #include "kube/types/types.h"
 
 #include <stdio.h>

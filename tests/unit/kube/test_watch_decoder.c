@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "kube/watch_decoder.h"
+#include "kube/client/watch_decoder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/workqueue.h"
+#include "kube/client/workqueue.h"
 #include "loop/sim/sim_loop.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * end even if nobody waits for it. */
 #include "node_test.h"
 
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "loop/loop.h"
 #include "loop/sim/sim_loop.h"
 #include "node/limits/cgroup_base.h"

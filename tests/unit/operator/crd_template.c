@@ -1,6 +1,6 @@
 /* Prints manifests/base/crd/pod-template.schema: the schema of a pod template, from the tables, as
  * YAML with one field of the pod per line. test_manifests.c says when it must be made again. */
-#include "kube/schema_structural.h"
+#include "kube/schema/structural.h"
 #include "kube/types/types.h"
 
 #include <ctype.h>

@@ -8,7 +8,7 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "kube/object.h"
-#include "kube/patch.h"
+#include "kube/patch/patch.h"
 #include "kube/types/types.h"
 #include "read_json.h"
 

@@ -9,9 +9,9 @@
 #include "base/str.h"
 #include "base/yaml.h"
 #include "kube/object.h"
-#include "kube/schema_compile.h"
-#include "kube/schema_structural.h"
-#include "kube/schema_validate.h"
+#include "kube/schema/compile.h"
+#include "kube/schema/structural.h"
+#include "kube/schema/validate.h"
 #include "kube/types/types.h"
 #include "read_json.h"
 

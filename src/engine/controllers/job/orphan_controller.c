@@ -6,8 +6,8 @@
 #include "engine/controllers/garbage.h"
 #include "engine/controllers/hub.h"
 #include "engine/controllers/job/job.h"
+#include "kube/client/workqueue.h"
 #include "kube/object.h"
-#include "kube/workqueue.h"
 
 #include <stdlib.h>
 

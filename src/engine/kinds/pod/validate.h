@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/map.h"
-#include "kube/field_error.h"
+#include "kube/schema/field_error.h"
 
 struct pod_scope {
     struct field_errors *errors;

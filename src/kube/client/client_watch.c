@@ -1,0 +1,312 @@
+/* A watch on the client's transport; see client.h. The server is asked to end it after some
+ * minutes, each at another time, so that a server that comes back is not met by all watchers at
+ * once; a connection that died without a word is given up a little later. */
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/client/client_internal.h"
+#include "kube/client/watch_decoder.h"
+#include "kube/status.h"
+
+#include <string.h>
+
+enum {
+    WATCH_MIN_S = 300,
+    WATCH_SPREAD_S = 300,
+    WATCH_GRACE_S = 30,
+    WATCH_SILENCE_MS = 150 * 1000, /* a server sends a bookmark every minute */
+    REFUSAL_MAX = 64 * 1024,       /* bytes kept of an answer that is no watch */
+    WAITING_MAX = 64 << 20,        /* bytes that may come while a large event is decoded */
+};
+
+/* A large event, decoded by a thread of the pool. */
+struct decoding {
+    struct loop_work work;
+    struct kube_watch *watch; /* NULL: stopped meanwhile */
+    struct buf line;
+    struct arena *arena;
+    struct watch_event event;
+    int result;
+    struct err err;
+};
+
+struct kube_watch {
+    struct kube_client *client; /* NULL once stopped */
+    struct kube_watch *next, **link;
+    struct http_call *http; /* NULL once it ended */
+    int status;
+    struct buf refusal;
+    struct watch_decoder decoder;
+    struct decoding *decoding; /* under way, or NULL */
+    struct buf waiting;        /* came meanwhile */
+    bool ended;                /* … and this is how it ended: */
+    struct err end_err;
+    struct arena *event_arena; /* of the large object being given out, or NULL */
+    char *what;
+    struct loop_timer silence;
+    bool busy; /* a callback is running: keep the memory */
+    kube_watch_event *event;
+    kube_watch_end *end;
+    void *context;
+};
+
+static void watch_free(struct kube_watch *watch)
+{
+    if (watch->decoding)
+        watch->decoding->watch = NULL;
+    buf_release(&watch->waiting);
+    arena_free(watch->event_arena);
+    buf_release(&watch->refusal);
+    watch_decoder_release(&watch->decoder);
+    free(watch->what);
+    free(watch);
+}
+
+static void watch_detach(struct kube_watch *watch)
+{
+    if (!watch->client)
+        return;
+    loop_timer_stop(&watch->silence);
+    if (watch->http)
+        http_cancel(watch->client->transport, watch->http);
+    watch->http = NULL;
+    list_remove(watch);
+    watch->client = NULL;
+}
+
+void kube_watch_stop(struct kube_watch *watch)
+{
+    if (!watch)
+        return;
+    watch_detach(watch);
+    if (!watch->busy)
+        watch_free(watch);
+}
+
+void kube_client_stop_watches(struct kube_client *client)
+{
+    for (struct kube_watch *watch = client->watches, *next; watch; watch = next) {
+        next = watch->next;
+        kube_watch_stop(watch);
+    }
+}
+
+static void give_end(struct kube_watch *watch, const struct err *err)
+{
+    watch_detach(watch);
+    watch->busy = true;
+    watch->end(watch->context, err);
+    watch_free(watch);
+}
+
+static bool on_event(void *context, const char *type, struct json *object)
+{
+    struct kube_watch *watch = context;
+    watch->busy = true;
+    watch->event(watch->context, type, object);
+    watch->busy = false;
+    return watch->client != NULL;
+}
+
+static void on_head(void *context, int status, const struct http_header *headers)
+{
+    struct kube_watch *watch = context;
+    watch->status = status;
+}
+
+/* ---- large events ---- */
+
+struct arena *kube_watch_take_arena(struct kube_watch *watch)
+{
+    struct arena *arena = watch->event_arena;
+    watch->event_arena = NULL;
+    return arena;
+}
+
+static void decode(struct loop_work *work)
+{
+    struct decoding *decoding = CONTAINER_OF(work, struct decoding, work);
+    _cleanup_(cleanup_arena) struct arena *scratch = arena_new();
+    struct watch_event event;
+    decoding->result = watch_decoder_read(scratch, decoding->line.data, decoding->line.size, &event,
+                                          &decoding->err);
+    if (decoding->result < 0 || !event.object)
+        return;
+    struct json *metadata = json_get(event.object, "metadata");
+    if (metadata && metadata->type == JSON_OBJECT)
+        json_remove(metadata, "managedFields");
+    decoding->event.type = event.type;
+    decoding->event.object = json_clone(decoding->arena, event.object);
+}
+
+static void on_decoded(struct loop_work *work);
+
+/* The line is what the decoder has and `data`. */
+static void start_decoding(struct kube_watch *watch, const char *data, size_t size)
+{
+    struct decoding *decoding = mem_zalloc(sizeof(*decoding));
+    decoding->work = (struct loop_work){.work = decode, .done = on_decoded};
+    decoding->watch = watch;
+    decoding->arena = arena_new();
+    decoding->line = watch->decoder.line;
+    buf_init(&watch->decoder.line, WATCH_LINE_MAX);
+    buf_append(&decoding->line, data, size);
+    watch->decoding = decoding;
+    loop_work_start(watch->client->loop, &decoding->work);
+}
+
+/* Decode line by line up to a large one; what is behind it waits. */
+static int feed(struct kube_watch *watch, const char *data, size_t size, struct err *err)
+{
+    const char *end = data + size;
+    int result = 0;
+    while (data < end && result == 0 && watch->client) {
+        const char *newline = memchr(data, '\n', (size_t)(end - data));
+        size_t piece = (size_t)((newline ? newline + 1 : end) - data);
+        size_t line = watch->decoder.line.size + piece;
+        if (newline && line >= KUBE_WATCH_LARGE && line <= WATCH_LINE_MAX) {
+            start_decoding(watch, data, piece - 1);
+            buf_append(&watch->waiting, newline + 1, (size_t)(end - newline - 1));
+            return 0;
+        }
+        result = watch_decoder_feed(&watch->decoder, data, piece, on_event, watch, err);
+        data += piece;
+    }
+    return result;
+}
+
+/* Feed, and see what has become of the watch: false if it is gone. */
+static bool take_data(struct kube_watch *watch, const char *data, size_t size)
+{
+    struct err err = ERR_INIT;
+    int result = feed(watch, data, size, &err);
+    if (watch->client && result == 0)
+        return true;
+    if (watch->client)
+        give_end(watch, &err);
+    else
+        watch_free(watch);
+    return false;
+}
+
+static void finish(struct kube_watch *watch)
+{
+    struct err err = watch->end_err;
+    if (!err.code)
+        watch_decoder_end(&watch->decoder, &err);
+    give_end(watch, err.code ? &err : NULL);
+}
+
+static void on_decoded(struct loop_work *work)
+{
+    struct decoding *decoding = CONTAINER_OF(work, struct decoding, work);
+    struct kube_watch *watch = decoding->watch;
+    struct watch_event event = decoding->event;
+    struct arena *arena = decoding->arena;
+    int result = decoding->result;
+    struct err err = decoding->err;
+    buf_release(&decoding->line);
+    free(decoding);
+    if (!watch) {
+        arena_free(arena);
+        return;
+    }
+    watch->decoding = NULL;
+    watch->event_arena = arena;
+    if (result < 0) {
+        give_end(watch, &err);
+        return;
+    }
+    if (event.object && !on_event(watch, event.type, event.object)) {
+        watch_free(watch);
+        return;
+    }
+    watch->event_arena = arena_free(watch->event_arena);
+    struct buf waiting = watch->waiting;
+    buf_init(&watch->waiting, WAITING_MAX);
+    bool lives = take_data(watch, waiting.data, waiting.size);
+    buf_release(&waiting);
+    if (lives && watch->ended && !watch->decoding)
+        finish(watch);
+}
+
+static void on_data(void *context, const void *data, size_t size)
+{
+    struct kube_watch *watch = context;
+    loop_timer_start(&watch->silence, WATCH_SILENCE_MS);
+    if (watch->status >= 400) {
+        buf_append(&watch->refusal, data, size);
+    } else if (!watch->decoding) {
+        take_data(watch, data, size);
+    } else {
+        buf_append(&watch->waiting, data, size);
+        if (watch->waiting.overflowed) {
+            struct err err = ERR_INIT;
+            err_set(&err, ERR_UNAVAILABLE, "%s: more than %d bytes wait for one large event",
+                    watch->what, WAITING_MAX);
+            give_end(watch, &err);
+        }
+    }
+}
+
+/* Nothing came for so long that the line is taken for dead, whatever it looks like: as if the
+ * server had ended the watch. */
+static void on_silence(struct loop_timer *timer)
+{
+    give_end(CONTAINER_OF(timer, struct kube_watch, silence), NULL);
+}
+
+static void on_end(void *context, const struct err *transport_err)
+{
+    struct kube_watch *watch = context;
+    struct err err = ERR_INIT;
+    watch->http = NULL;
+    if (transport_err)
+        err = *transport_err;
+    else if (watch->status >= 400)
+        kube_status_of_answer(watch->status, watch->refusal.data, watch->refusal.size, watch->what,
+                              &err);
+    watch->ended = true;
+    watch->end_err = err;
+    if (!watch->decoding)
+        finish(watch);
+}
+
+struct kube_watch *kube_watch_start(struct kube_client *client,
+                                    const struct kube_resource *resource, const char *namespace_,
+                                    const char *label_selector, const char *field_selector,
+                                    const char *resource_version, kube_watch_event *event,
+                                    kube_watch_end *end, void *context)
+{
+    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    int64_t seconds = WATCH_MIN_S + (int64_t)rand_below(&client->rand, WATCH_SPREAD_S);
+    char *query = arena_printf(arena, "watch=true&allowWatchBookmarks=true&timeoutSeconds=%lld",
+                               (long long)seconds);
+    query = kube_query_add(arena, query, "labelSelector", label_selector);
+    query = kube_query_add(arena, query, "fieldSelector", field_selector);
+    query = kube_query_add(arena, query, "resourceVersion", resource_version);
+    const char *path = kube_resource_path(arena, resource, namespace_, NULL, NULL);
+
+    struct kube_watch *watch = mem_zalloc(sizeof(*watch));
+    watch->client = client;
+    list_push(&client->watches, watch);
+    buf_init(&watch->refusal, REFUSAL_MAX);
+    watch_decoder_init(&watch->decoder);
+    buf_init(&watch->waiting, WAITING_MAX);
+    watch->what = mem_printf("watch %s", path);
+    watch->event = event;
+    watch->end = end;
+    watch->context = context;
+    loop_timer_init(client->loop, &watch->silence, on_silence);
+    loop_timer_start(&watch->silence, WATCH_SILENCE_MS);
+    struct http_request http = {
+        .method = "GET",
+        .path = path,
+        .query = query,
+        .headers = kube_client_headers(client, arena, NULL, NULL),
+    };
+    watch->http =
+        http_start(client->transport, &http, (seconds + WATCH_GRACE_S) * 1000, &LISTENER, watch);
+    return watch;
+}

@@ -1,0 +1,407 @@
+/* Recording core/v1 Events; see client.h. The same news again raises the count of the event that
+ * told it first. Repetitions are written some seconds after they happened, or when the budget
+ * (event_budget.h) allows it, all of them at once: so no flood of news becomes a flood of
+ * requests. New events stand in line, and one is under way at a time: what a controller does goes
+ * before what it tells. */
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/str.h"
+#include "kube/client/client_internal.h"
+#include "kube/object.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    EVENTS_KEPT = 1024,  /* remembered for counting; the oldest are forgotten */
+    MESSAGE_MAX = 1024,  /* bytes that the API allows */
+    NAME_BASE_MAX = 236, /* of the object's name in the event's: 253 less ".%016x" */
+    COUNT_DELAY_MS = 5000,
+    UNDER_WAY_MAX = 1,         /* new events; more would take the time of what they tell of */
+    LINE_MAX = 512,            /* waiting; further ones are dropped … */
+    LINE_IMPORTANT_MAX = 4096, /* … unless they are warnings or the first of their reason */
+};
+
+/* Who tells what about which object. */
+struct news {
+    const char *api_version, *kind, *namespace_, *name, *uid, *resource_version, *field_path;
+    const char *component, *type, *reason, *message;
+    bool combined; /* several messages are told as one event: the newest of them */
+};
+
+struct kube_event_entry {
+    struct kube_client *client;
+    struct kube_event_entry *next, *previous; /* by age */
+    struct arena *arena;                      /* holds the texts of `news` and the name */
+    struct news news;
+    const char *name;
+    char *newest_message; /* instead of the one in `news`, or NULL */
+    int64_t first_ms, last_ms;
+    int64_t count;                   /* how often it happened */
+    int64_t written_count;           /* of which the server knows, or is being told */
+    bool under_way;                  /* being written, or in line for it */
+    struct kube_event_entry *behind; /* in line */
+    struct loop_timer timer;         /* until the count is written */
+};
+
+/* A short name for a long text: thousands of events are remembered. Two texts share one once in
+ * 2^64, and what an attacker writes does not help it. */
+static const char *digest(struct arena *arena, const struct kube_client *client, const char *text)
+{
+    return arena_printf(arena, "%016" PRIx64, hash_bytes(&client->event_key, text, strlen(text)));
+}
+
+/* Whose budget it takes from: an object's, for who tells about it; and there a reason's. */
+static const char *budget_object(struct arena *arena, const struct kube_client *client,
+                                 const struct news *news)
+{
+    return digest(arena, client,
+                  arena_printf(arena, "%s/%s/%s\n%s", news->namespace_, news->name, news->uid,
+                               news->component));
+}
+
+static const char *budget_reason(struct arena *arena, const struct news *news)
+{
+    return arena_printf(arena, "%s\n%s", news->type, news->reason);
+}
+
+/* The same news have the same key. */
+static const char *news_key(struct arena *arena, const struct kube_client *client,
+                            const struct news *news)
+{
+    return digest(arena, client,
+                  arena_printf(arena, "%s\n%s\n%s\n%s", budget_object(arena, client, news),
+                               news->field_path, budget_reason(arena, news),
+                               news->combined ? "\ncombined" : news->message));
+}
+
+static void entry_free(struct kube_event_entry *entry)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct kube_client *client = entry->client;
+    if (entry->previous)
+        entry->previous->next = entry->next;
+    else
+        client->oldest_event = entry->next;
+    if (entry->next)
+        entry->next->previous = entry->previous;
+    else
+        client->newest_event = entry->previous;
+    map_remove(&client->events, news_key(arena, client, &entry->news));
+    loop_timer_stop(&entry->timer);
+    arena_free(entry->arena);
+    free(entry->newest_message);
+    free(entry);
+}
+
+void kube_client_forget_events(struct kube_client *client)
+{
+    for (struct kube_event_entry *entry = client->oldest_event, *next; entry; entry = next) {
+        next = entry->next;
+        entry_free(entry);
+    }
+    client->first_in_line = client->last_in_line = NULL;
+}
+
+/* Room for one more. Who is written, or stands in line for it, stays: then there are more for a
+ * while. Behind the first in line all stand in it. */
+static void forget_oldest(struct kube_client *client)
+{
+    struct kube_event_entry *entry = client->oldest_event, *next;
+    for (; entry && entry != client->first_in_line && client->events.count >= EVENTS_KEPT;
+         entry = next) {
+        next = entry->next;
+        if (!entry->under_way)
+            entry_free(entry);
+    }
+}
+
+static const char *message_of(const struct kube_event_entry *entry)
+{
+    return entry->newest_message ? entry->newest_message : entry->news.message;
+}
+
+/* An event lives in a namespace even where its object does not. */
+static const char *namespace_of(const struct kube_event_entry *entry)
+{
+    return *entry->news.namespace_ ? entry->news.namespace_ : "default";
+}
+
+static struct json *make_event(struct arena *arena, const struct kube_event_entry *entry)
+{
+    const struct news *news = &entry->news;
+    char first[MOMENT_TEXT_MAX];
+    moment_format(entry->first_ms, first);
+    struct json *event = kube_object_make(arena, &KUBE_EVENTS, namespace_of(entry), entry->name);
+    struct json *reference = json_ensure_object(arena, event, "involvedObject");
+    const struct {
+        const char *name, *text;
+    } FIELDS[] = {
+        {"apiVersion", news->api_version},
+        {"kind", news->kind},
+        {"namespace", news->namespace_},
+        {"name", news->name},
+        {"uid", news->uid},
+        {"resourceVersion", news->resource_version},
+        {"fieldPath", news->field_path},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(FIELDS); i++)
+        if (*FIELDS[i].text)
+            json_set_string(arena, reference, FIELDS[i].name, FIELDS[i].text);
+    json_set_string(arena, event, "reason", news->reason);
+    json_set_string(arena, event, "message", message_of(entry));
+    json_set_string(arena, json_ensure_object(arena, event, "source"), "component",
+                    news->component);
+    json_set_string(arena, event, "firstTimestamp", first);
+    json_set_string(arena, event, "lastTimestamp", first);
+    json_set_int(arena, event, "count", entry->count);
+    json_set_string(arena, event, "type", news->type);
+    json_set_string(arena, event, "reportingComponent", news->component);
+    json_set_string(arena, event, "reportingInstance", "");
+    return event;
+}
+
+static void send_next(struct kube_client *client);
+
+static void settle(struct kube_event_entry *entry, const struct err *err)
+{
+    entry->under_way = false;
+    /* Not made, or gone since (events expire): the next time makes a new one. */
+    if (err)
+        entry_free(entry);
+    else if (entry->count > entry->written_count)
+        loop_timer_start(&entry->timer, COUNT_DELAY_MS);
+}
+
+static void on_made(void *context, struct json *object, const struct err *err)
+{
+    struct kube_event_entry *entry = context;
+    struct kube_client *client = entry->client;
+    client->events_under_way--;
+    settle(entry, err);
+    send_next(client);
+}
+
+static void send(struct kube_event_entry *entry)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    entry->written_count = entry->count;
+    kube_create(entry->client, &KUBE_EVENTS, namespace_of(entry), make_event(arena, entry), on_made,
+                entry);
+}
+
+static void send_next(struct kube_client *client)
+{
+    while (client->first_in_line && client->events_under_way < UNDER_WAY_MAX) {
+        struct kube_event_entry *entry = client->first_in_line;
+        client->first_in_line = entry->behind;
+        if (!client->first_in_line)
+            client->last_in_line = NULL;
+        client->line_length--;
+        client->events_under_way++;
+        send(entry);
+    }
+}
+
+static void stand_in_line(struct kube_event_entry *entry)
+{
+    struct kube_client *client = entry->client;
+    entry->under_way = true;
+    if (client->last_in_line)
+        client->last_in_line->behind = entry;
+    else
+        client->first_in_line = entry;
+    client->last_in_line = entry;
+    client->line_length++;
+    send_next(client);
+}
+
+static void on_written(void *context, struct json *object, const struct err *err)
+{
+    settle(context, err);
+}
+
+static void write_count(struct kube_event_entry *entry)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    char last[MOMENT_TEXT_MAX];
+    moment_format(entry->last_ms, last);
+    struct json *patch = json_object(arena);
+    json_set_int(arena, patch, "count", entry->count);
+    json_set_string(arena, patch, "lastTimestamp", last);
+    if (entry->news.combined)
+        json_set_string(arena, patch, "message", message_of(entry));
+    entry->written_count = entry->count;
+    entry->under_way = true;
+    kube_patch(entry->client, &KUBE_EVENTS, namespace_of(entry), entry->name, NULL, patch,
+               on_written, entry);
+}
+
+static void on_timer(struct loop_timer *timer)
+{
+    struct kube_event_entry *entry = CONTAINER_OF(timer, struct kube_event_entry, timer);
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct kube_client *client = entry->client;
+    int64_t wait_ms =
+        kube_event_budget_take(&client->event_budget, budget_object(arena, client, &entry->news),
+                               budget_reason(arena, &entry->news), loop_now_ms(client->loop));
+    if (wait_ms > 0)
+        loop_timer_start(&entry->timer, wait_ms);
+    else
+        write_count(entry);
+}
+
+static void raise_count(struct kube_event_entry *entry)
+{
+    entry->count++;
+    entry->last_ms = loop_wall_ms(entry->client->loop);
+    if (!entry->under_way && !entry->timer.running)
+        loop_timer_start(&entry->timer, COUNT_DELAY_MS);
+}
+
+/* In the order in which things happened, as events of one object are listed by their names: the
+ * time, the place within its millisecond, and what tells it from the events of others. */
+static unsigned long long event_number(struct kube_client *client)
+{
+    int64_t now = loop_wall_ms(client->loop);
+    client->event_place = now == client->event_ms ? client->event_place + 1 : 0;
+    client->event_ms = now;
+    return (unsigned long long)now << 22 | (client->event_place & 63ULL) << 16 |
+           (rand_next(&client->rand) & 0xffff);
+}
+
+/* The texts of the news and the event's name, in memory of exactly their size. */
+static void copy_texts(struct kube_event_entry *entry, const struct news *news)
+{
+    const char **texts[] = {
+        &entry->news.api_version, &entry->news.kind,       &entry->news.namespace_,
+        &entry->news.name,        &entry->news.uid,        &entry->news.resource_version,
+        &entry->news.component,   &entry->news.type,       &entry->news.reason,
+        &entry->news.message,     &entry->news.field_path, &entry->name,
+    };
+    char name[NAME_BASE_MAX + 32];
+    size_t size = 0;
+    snprintf(name, sizeof(name), "%.*s.%016llx", (int)NAME_BASE_MAX, news->name,
+             event_number(entry->client));
+    entry->news = *news;
+    entry->name = name;
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+        size += strlen(*texts[i]) + 1;
+    entry->arena = arena_new_sized(size);
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+        *texts[i] = arena_strdup(entry->arena, *texts[i]);
+}
+
+static struct kube_event_entry *entry_new(struct kube_client *client, const char *key,
+                                          const struct news *news)
+{
+    struct kube_event_entry *entry = mem_zalloc(sizeof(*entry));
+    forget_oldest(client);
+    entry->client = client;
+    copy_texts(entry, news);
+    entry->first_ms = loop_wall_ms(client->loop);
+    entry->count = 1;
+    loop_timer_init(client->loop, &entry->timer, on_timer);
+    entry->previous = client->newest_event;
+    if (entry->previous)
+        entry->previous->next = entry;
+    else
+        client->oldest_event = entry;
+    client->newest_event = entry;
+    map_put(&client->events, key, entry);
+    return entry;
+}
+
+/* Cut at the start of a character, so that what is left is UTF-8. */
+static void cut_message(char *message)
+{
+    if (strlen(message) <= MESSAGE_MAX)
+        return;
+    static const char mark[] = "…";
+    size_t size = MESSAGE_MAX + 1 - sizeof(mark);
+    while (size && ((unsigned char)message[size] & 0xc0) == 0x80)
+        size--;
+    memcpy(message + size, mark, sizeof(mark));
+}
+
+static void tell_new(struct kube_client *client, const char *key, const char *object,
+                     const char *reason, const struct news *news)
+{
+    bool important = str_eq(news->type, "Warning") ||
+                     kube_event_budget_is_first(&client->event_budget, object, reason);
+    if (client->line_length >= (important ? LINE_IMPORTANT_MAX : LINE_MAX))
+        return;
+    if (kube_event_budget_take(&client->event_budget, object, reason, loop_now_ms(client->loop)))
+        return;
+    stand_in_line(entry_new(client, key, news));
+}
+
+static void tell(struct kube_client *client, struct arena *arena, struct news *news)
+{
+    const char *object = budget_object(arena, client, news), *reason = budget_reason(arena, news);
+    const char *key = news_key(arena, client, news);
+    struct kube_event_entry *entry = map_get(&client->events, key);
+    if (!entry && kube_event_budget_combines(&client->event_budget, object, reason,
+                                             loop_now_ms(client->loop))) {
+        char *message = arena_printf(arena, "(combined from similar events): %s", news->message);
+        cut_message(message);
+        news->message = message;
+        news->combined = true;
+        key = news_key(arena, client, news);
+        entry = map_get(&client->events, key);
+    }
+    if (!entry) {
+        tell_new(client, key, object, reason, news);
+        return;
+    }
+    if (news->combined) {
+        free(entry->newest_message);
+        entry->newest_message = mem_strdup(news->message);
+    }
+    raise_count(entry);
+}
+
+__attribute__((format(printf, 7, 0))) static void
+tell_about(struct kube_client *client, const struct json *about, const char *field_path,
+           const char *component, const char *type, const char *reason, const char *format,
+           va_list args)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    char *message = arena_vprintf(arena, format, args);
+    cut_message(message);
+    struct news news = {
+        .api_version = json_get_string(about, "apiVersion", ""),
+        .kind = json_get_string(about, "kind", ""),
+        .namespace_ = kube_meta_namespace(about),
+        .name = kube_meta_name(about),
+        .uid = kube_meta_uid(about),
+        .resource_version = kube_meta_resource_version(about),
+        .field_path = field_path,
+        .component = component,
+        .type = type,
+        .reason = reason,
+        .message = message,
+    };
+    tell(client, arena, &news);
+}
+
+void kube_event(struct kube_client *client, const struct json *about, const char *component,
+                const char *type, const char *reason, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    tell_about(client, about, "", component, type, reason, format, args);
+    va_end(args);
+}
+
+void kube_event_at(struct kube_client *client, const struct json *about, const char *field_path,
+                   const char *component, const char *type, const char *reason, const char *format,
+                   ...)
+{
+    va_list args;
+    va_start(args, format);
+    tell_about(client, about, field_path, component, type, reason, format, args);
+    va_end(args);
+}

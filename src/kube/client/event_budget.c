@@ -1,0 +1,146 @@
+/* The budget of events; see event_budget.h. */
+#include "kube/client/event_budget.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+/* An object, or a reason of one. */
+struct kube_event_topic {
+    struct kube_event_topic *next, *previous; /* by last use */
+    char *key;
+    double tokens;
+    int64_t filled_ms;
+    int64_t heard_ms; /* of a reason: when it last had news */
+    int told_apart;   /* of a reason: messages with an event of their own */
+    bool spent;       /* something was written */
+};
+
+void kube_event_budget_init(struct kube_event_budget *budget)
+{
+    *budget = (struct kube_event_budget){0};
+    map_init(&budget->topics);
+}
+
+static void unlink_topic(struct kube_event_budget *budget, struct kube_event_topic *topic)
+{
+    if (topic->previous)
+        topic->previous->next = topic->next;
+    else
+        budget->oldest = topic->next;
+    if (topic->next)
+        topic->next->previous = topic->previous;
+    else
+        budget->newest = topic->previous;
+}
+
+static void link_newest(struct kube_event_budget *budget, struct kube_event_topic *topic)
+{
+    topic->next = NULL;
+    topic->previous = budget->newest;
+    if (topic->previous)
+        topic->previous->next = topic;
+    else
+        budget->oldest = topic;
+    budget->newest = topic;
+}
+
+static void topic_free(struct kube_event_budget *budget, struct kube_event_topic *topic)
+{
+    unlink_topic(budget, topic);
+    map_remove(&budget->topics, topic->key);
+    free(topic->key);
+    free(topic);
+}
+
+void kube_event_budget_release(struct kube_event_budget *budget)
+{
+    for (struct kube_event_topic *topic = budget->oldest, *next; topic; topic = next) {
+        next = topic->next;
+        topic_free(budget, topic);
+    }
+    map_release(&budget->topics);
+}
+
+static struct kube_event_topic *topic_get(struct kube_event_budget *budget, const char *key,
+                                          double burst, int64_t now_ms)
+{
+    struct kube_event_topic *topic = map_get(&budget->topics, key);
+    if (topic) {
+        unlink_topic(budget, topic);
+    } else {
+        topic = mem_zalloc(sizeof(*topic));
+        topic->key = mem_strdup(key);
+        topic->tokens = burst;
+        topic->filled_ms = now_ms;
+        map_put(&budget->topics, key, topic);
+    }
+    link_newest(budget, topic);
+    topic->tokens += (double)(now_ms - topic->filled_ms) / KUBE_EVENT_REFILL_MS;
+    if (topic->tokens > burst)
+        topic->tokens = burst;
+    topic->filled_ms = now_ms;
+    return topic;
+}
+
+static struct kube_event_topic *reason_get(struct kube_event_budget *budget, const char *object,
+                                           const char *reason, int64_t now_ms)
+{
+    _cleanup_free_ char *key = mem_printf("%s\n%s", object, reason);
+    return topic_get(budget, key, KUBE_EVENT_REASON_BURST, now_ms);
+}
+
+/* For an object and a reason that may be new. Before they are asked for: what is forgotten must not
+ * be one of them. */
+static void make_room(struct kube_event_budget *budget)
+{
+    for (struct kube_event_topic *topic = budget->oldest, *next;
+         topic && budget->topics.count + 2 > KUBE_EVENT_TOPICS_MAX; topic = next) {
+        next = topic->next;
+        topic_free(budget, topic);
+    }
+}
+
+bool kube_event_budget_combines(struct kube_event_budget *budget, const char *object,
+                                const char *reason, int64_t now_ms)
+{
+    make_room(budget);
+    struct kube_event_topic *topic = reason_get(budget, object, reason, now_ms);
+    if (now_ms - topic->heard_ms > KUBE_EVENT_SILENCE_MS)
+        topic->told_apart = 0;
+    topic->heard_ms = now_ms;
+    if (topic->told_apart == KUBE_EVENT_TOLD_APART_MAX)
+        return true;
+    topic->told_apart++;
+    return false;
+}
+
+bool kube_event_budget_is_first(const struct kube_event_budget *budget, const char *object,
+                                const char *reason)
+{
+    _cleanup_free_ char *key = mem_printf("%s\n%s", object, reason);
+    const struct kube_event_topic *topic = map_get(&budget->topics, key);
+    return !topic || !topic->spent;
+}
+
+static int64_t wait_ms(const struct kube_event_topic *topic)
+{
+    return topic->tokens >= 1 ? 0 : (int64_t)((1 - topic->tokens) * KUBE_EVENT_REFILL_MS) + 1;
+}
+
+int64_t kube_event_budget_take(struct kube_event_budget *budget, const char *object,
+                               const char *reason, int64_t now_ms)
+{
+    make_room(budget);
+    struct kube_event_topic *whole = topic_get(budget, object, KUBE_EVENT_OBJECT_BURST, now_ms);
+    struct kube_event_topic *part = reason_get(budget, object, reason, now_ms);
+    int64_t whole_ms = wait_ms(whole), part_ms = wait_ms(part);
+    if (part->spent && (whole_ms || part_ms))
+        return whole_ms > part_ms ? whole_ms : part_ms;
+    part->spent = true;
+    part->tokens -= 1;
+    if (!whole_ms)
+        whole->tokens -= 1;
+    return 0;
+}

@@ -1,0 +1,317 @@
+/* Leader election; see leader.h for the protocol and lease.h for its decisions. One call is under
+ * way at a time. What the answer to a write would have been is never guessed: after a failure the
+ * lease is read again. */
+#include "kube/client/leader.h"
+
+#include "base/mem.h"
+#include "base/rand.h"
+#include "base/str.h"
+#include "kube/client/client_internal.h"
+#include "kube/client/lease.h"
+#include "kube/object.h"
+
+#include <stdlib.h>
+
+enum { LEASE_MS = 15 * 1000, RENEW_MS = 10 * 1000, RETRY_MS = 2 * 1000 };
+
+struct kube_leader {
+    struct loop *loop;
+    struct kube_client *client;
+    struct kube_leader_listener listener;
+    void *context;
+    char *namespace_, *name, *identity;
+    int64_t lease_ms, renew_ms, retry_ms;
+
+    struct arena *arena; /* of the lease */
+    struct json *lease;  /* as last seen; NULL: none, or not known */
+    char *record;        /* of the lease that was seen last, and when it was first */
+    int64_t seen_ms;
+    bool others; /* it named somebody else */
+    bool gone;   /* it was there and is not any more; since gone_ms */
+    int64_t gone_ms;
+    char *news; /* said last */
+
+    bool leading, resigned, under_way;
+    int64_t sent_ms; /* of the write that is under way */
+    struct loop_timer retry, deadline;
+    struct loop_task resign_task;
+    void (*resign_done)(void *context);
+};
+
+static void attempt(struct kube_leader *leader);
+
+/* ---- what is known --------------------------------------------------------------------------- */
+
+static void say(struct kube_leader *leader, bool trouble, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void say(struct kube_leader *leader, bool trouble, const char *format, ...)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    va_list args;
+    va_start(args, format);
+    const char *sentence = arena_vprintf(arena, format, args);
+    va_end(args);
+    if (str_eq(leader->news, sentence) || leader->resigned)
+        return;
+    free(leader->news);
+    leader->news = mem_strdup(sentence);
+    leader->listener.on_news(leader->context, trouble, sentence);
+}
+
+static void forget(struct kube_leader *leader)
+{
+    arena_reset(leader->arena);
+    leader->lease = NULL;
+}
+
+static void remember(struct kube_leader *leader, const struct json *lease)
+{
+    forget(leader);
+    leader->lease = json_clone(leader->arena, lease);
+    char *record = kube_lease_record(leader->arena, lease);
+    const char *holder = kube_lease_holder(lease);
+    leader->others = *holder && !str_eq(holder, leader->identity);
+    leader->gone = false;
+    if (str_eq(leader->record, record))
+        return;
+    free(leader->record);
+    leader->record = mem_strdup(record);
+    leader->seen_ms = loop_now_ms(leader->loop);
+}
+
+static void lose(struct kube_leader *leader, const char *why)
+{
+    if (!leader->leading)
+        return;
+    leader->leading = false;
+    loop_timer_stop(&leader->deadline);
+    leader->listener.on_lose(leader->context, why);
+}
+
+static void lead(struct kube_leader *leader)
+{
+    int64_t left_ms = leader->sent_ms + leader->renew_ms - loop_now_ms(leader->loop);
+    if (left_ms <= 0)
+        return; /* too late an answer to build on */
+    loop_timer_start(&leader->deadline, left_ms);
+    if (leader->leading)
+        return;
+    leader->leading = true;
+    kube_event(leader->client, leader->lease, leader->identity, "Normal", "LeaderElection",
+               "%s became leader", leader->identity);
+    leader->listener.on_lead(leader->context);
+}
+
+static void on_deadline(struct loop_timer *timer)
+{
+    struct kube_leader *leader = CONTAINER_OF(timer, struct kube_leader, deadline);
+    _cleanup_free_ char *why =
+        mem_printf("the lease %s/%s could not be renewed for %lld s", leader->namespace_,
+                   leader->name, (long long)(leader->renew_ms / 1000));
+    lose(leader, why);
+}
+
+/* ---- resigning ------------------------------------------------------------------------------- */
+
+static void on_resigned(void *context, struct json *object, const struct err *err)
+{
+    struct kube_leader *leader = context;
+    leader->resign_done(leader->context);
+}
+
+static void on_resign_task(struct loop_task *task)
+{
+    struct kube_leader *leader = CONTAINER_OF(task, struct kube_leader, resign_task);
+    if (!leader->lease || !str_eq(kube_lease_holder(leader->lease), leader->identity)) {
+        leader->resign_done(leader->context);
+        return;
+    }
+    struct json *object =
+        kube_lease_give_away(leader->arena, leader->lease, loop_wall_ms(leader->loop));
+    kube_update(leader->client, &KUBE_LEASES, leader->namespace_, leader->name, object, on_resigned,
+                leader);
+}
+
+void kube_leader_resign(struct kube_leader *leader, void (*done)(void *context))
+{
+    leader->resigned = true;
+    leader->leading = false;
+    leader->resign_done = done;
+    loop_timer_stop(&leader->retry);
+    loop_timer_stop(&leader->deadline);
+    if (!leader->under_way) /* else when that is answered: it may be what makes us holder */
+        loop_defer(leader->loop, &leader->resign_task);
+}
+
+/* ---- asking and writing ---------------------------------------------------------------------- */
+
+/* A call has ended, and the next one comes later. */
+static void pause_attempts(struct kube_leader *leader)
+{
+    leader->under_way = false;
+    if (leader->resigned) {
+        loop_defer(leader->loop, &leader->resign_task);
+        return;
+    }
+    uint64_t spread_ms = (uint64_t)leader->retry_ms / 5 + 1;
+    /* Those who stand by do not come all at once; who leads keeps its pace. */
+    int64_t more_ms = leader->leading ? 0 : (int64_t)rand_below(&leader->client->rand, spread_ms);
+    loop_timer_start(&leader->retry, leader->retry_ms + more_ms);
+}
+
+static void on_written(void *context, struct json *object, const struct err *err)
+{
+    struct kube_leader *leader = context;
+    if (!err) {
+        remember(leader, object);
+        if (!leader->resigned)
+            lead(leader);
+        pause_attempts(leader);
+        return;
+    }
+    forget(leader);
+    bool passed_by = err->code == ERR_CONFLICT || err->code == ERR_EXISTS;
+    if (err->code == ERR_NOT_FOUND)
+        lose(leader, "the lease was deleted");
+    if (!passed_by)
+        say(leader, true, "cannot write the lease %s/%s: %s", leader->namespace_, leader->name,
+            err->message);
+    if (passed_by && leader->leading && !leader->resigned)
+        attempt(leader); /* who was it? */
+    else
+        pause_attempts(leader);
+}
+
+static void write_lease(struct kube_leader *leader)
+{
+    bool is_new = !leader->lease;
+    struct json *object =
+        kube_lease_write(leader->arena, leader->lease, leader->namespace_, leader->name,
+                         leader->identity, leader->lease_ms, loop_wall_ms(leader->loop));
+    leader->sent_ms = loop_now_ms(leader->loop);
+    if (is_new)
+        kube_create(leader->client, &KUBE_LEASES, leader->namespace_, object, on_written, leader);
+    else
+        kube_update(leader->client, &KUBE_LEASES, leader->namespace_, leader->name, object,
+                    on_written, leader);
+}
+
+static void decide(struct kube_leader *leader)
+{
+    struct kube_lease_view view = {
+        .lease = leader->lease,
+        .seen_ms = leader->seen_ms,
+        .now_ms = loop_now_ms(leader->loop),
+        .identity = leader->identity,
+    };
+    enum kube_lease_step step = kube_lease_decide(&view);
+    if (step != KUBE_LEASE_RENEW)
+        lose(leader, "the lease is not ours any more");
+    if (step == KUBE_LEASE_WAIT) {
+        say(leader, false, "standing by: %s leads", kube_lease_holder(leader->lease));
+        pause_attempts(leader);
+    } else {
+        write_lease(leader);
+    }
+}
+
+/* Somebody deleted the lease under its holder, who may not know yet: wait as for any holder. Only
+ * who held it makes it again at once. */
+static bool may_still_be_held(struct kube_leader *leader)
+{
+    int64_t now_ms = loop_now_ms(leader->loop);
+    if (!leader->gone) {
+        leader->gone = true;
+        leader->gone_ms = now_ms;
+    }
+    return leader->others && now_ms - leader->gone_ms < leader->lease_ms;
+}
+
+static void on_read(void *context, struct json *object, const struct err *err)
+{
+    struct kube_leader *leader = context;
+    if (leader->resigned || (err && err->code != ERR_NOT_FOUND)) {
+        if (err)
+            say(leader, true, "cannot read the lease %s/%s: %s", leader->namespace_, leader->name,
+                err->message);
+        else
+            remember(leader, object);
+        pause_attempts(leader);
+        return;
+    }
+    if (!err) {
+        remember(leader, object);
+        decide(leader);
+        return;
+    }
+    forget(leader);
+    if (may_still_be_held(leader))
+        pause_attempts(leader);
+    else
+        decide(leader);
+}
+
+static void attempt(struct kube_leader *leader)
+{
+    leader->under_way = true;
+    if (leader->leading && leader->lease) /* nobody writes it but us */
+        write_lease(leader);
+    else
+        kube_get(leader->client, &KUBE_LEASES, leader->namespace_, leader->name, on_read, leader);
+}
+
+static void on_retry(struct loop_timer *timer)
+{
+    attempt(CONTAINER_OF(timer, struct kube_leader, retry));
+}
+
+struct kube_leader *kube_leader_new(struct loop *loop, struct http_transport *transport,
+                                    const struct kube_leader_options *options,
+                                    const struct kube_leader_listener *listener, void *context)
+{
+    struct kube_leader *leader = mem_zalloc(sizeof(*leader));
+    leader->loop = loop;
+    leader->listener = *listener;
+    leader->context = context;
+    leader->namespace_ = mem_strdup(options->namespace_);
+    leader->name = mem_strdup(options->name);
+    leader->identity = mem_strdup(options->identity);
+    leader->lease_ms = options->lease_ms ? options->lease_ms : LEASE_MS;
+    leader->renew_ms = options->renew_ms ? options->renew_ms : RENEW_MS;
+    leader->retry_ms = options->retry_ms ? options->retry_ms : RETRY_MS;
+    if (leader->renew_ms >= leader->lease_ms || leader->retry_ms >= leader->renew_ms)
+        mem_panic("leader election: a lease is longer than its deadline, and that than a retry");
+    leader->arena = arena_new();
+    leader->client = kube_client_new(loop, transport, "trainyard-leader-election");
+    /* A call that hangs must leave time for another one before the deadline. */
+    kube_client_set_timeout(leader->client, leader->renew_ms / 2);
+    leader->resign_task.callback = on_resign_task;
+    loop_timer_init(loop, &leader->retry, on_retry);
+    loop_timer_init(loop, &leader->deadline, on_deadline);
+    loop_timer_start(&leader->retry, 0);
+    return leader;
+}
+
+struct kube_leader *kube_leader_free(struct kube_leader *leader)
+{
+    if (!leader)
+        return NULL;
+    kube_client_free(leader->client);
+    loop_timer_stop(&leader->retry);
+    loop_timer_stop(&leader->deadline);
+    loop_defer_cancel(leader->loop, &leader->resign_task);
+    arena_free(leader->arena);
+    free(leader->namespace_);
+    free(leader->name);
+    free(leader->identity);
+    free(leader->record);
+    free(leader->news);
+    free(leader);
+    return NULL;
+}
+
+const char *kube_leader_holder(const struct kube_leader *leader)
+{
+    return kube_lease_holder(leader->lease);
+}

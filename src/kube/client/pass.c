@@ -1,0 +1,153 @@
+/* Carrying out a pass; see pass.h. Called by controllers, on their loop. It knows no plan: which
+ * call is next, and what a failure means for the stages after it, is asked of the controller. */
+#include "kube/client/pass.h"
+
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void on_end(struct loop_task *task)
+{
+    struct kube_pass *pass = CONTAINER_OF(task, struct kube_pass, end);
+
+    pass->done(pass->context, pass);
+}
+
+void kube_pass_init(struct kube_pass *pass, struct kube_pass **list, struct kube_object *workload)
+{
+    *pass = (struct kube_pass){
+        .workload = kube_object_ref(workload),
+        .arena = arena_new(),
+        .end.callback = on_end,
+        .list = list,
+        .next = *list,
+    };
+    if (pass->next)
+        pass->next->previous = pass;
+    *list = pass;
+}
+
+static void unlink_pass(struct kube_pass *pass)
+{
+    if (pass->previous)
+        pass->previous->next = pass->next;
+    else
+        *pass->list = pass->next;
+    if (pass->next)
+        pass->next->previous = pass->previous;
+}
+
+void kube_pass_release(struct kube_pass *pass)
+{
+    unlink_pass(pass);
+    loop_defer_cancel(pass->loop, &pass->end);
+    for (size_t i = 0; i < pass->held.count; i++)
+        kube_object_unref(pass->held.items[i]);
+    vec_release(&pass->held);
+    kube_object_unref(pass->workload);
+    arena_free(pass->arena);
+}
+
+const struct json *kube_pass_hold(struct kube_pass *pass, struct kube_object *object)
+{
+    vec_push(&pass->held, kube_object_ref(object));
+    return object->json;
+}
+
+const struct json **kube_pass_hold_all(struct kube_pass *pass, struct kube_object *const *objects,
+                                       size_t count)
+{
+    const struct json **trees = ARENA_ARRAY(pass->arena, const struct json *, count + 1);
+
+    for (size_t i = 0; i < count; i++)
+        trees[i] = kube_pass_hold(pass, objects[i]);
+    return trees;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp((*(struct kube_object *const *)a)->name, (*(struct kube_object *const *)b)->name);
+}
+
+const struct json **kube_pass_hold_map(struct kube_pass *pass, const struct map *objects,
+                                       size_t *ret_count)
+{
+    struct kube_object **sorted =
+        ARENA_ARRAY(pass->arena, struct kube_object *, objects->count + 1);
+    size_t count = 0;
+    const char *name;
+    void *object;
+
+    for (size_t i = 0; map_next(objects, &i, &name, &object);)
+        sorted[count++] = object;
+    qsort(sorted, count, sizeof(sorted[0]), compare_names);
+    *ret_count = count;
+    return kube_pass_hold_all(pass, sorted, count);
+}
+
+/* Keep calls of the stage under way; false when all have been answered. */
+static bool keep_calling(struct kube_pass *pass)
+{
+    size_t calls_max = pass->probes ? 1 : pass->calls_max;
+
+    while (pass->under_way < calls_max && pass->stages->start_next(pass))
+        pass->under_way++;
+    return pass->under_way > 0;
+}
+
+static void advance(struct kube_pass *pass)
+{
+    while (pass->stage < pass->stages->count) {
+        if (keep_calling(pass))
+            return;
+        pass->stage = pass->stages->after ? pass->stages->after(pass) : pass->stage + 1;
+        pass->position = 0;
+    }
+    if (pass->under_way == 0)
+        loop_defer(pass->loop, &pass->end);
+}
+
+void kube_pass_start(struct kube_pass *pass)
+{
+    advance(pass);
+}
+
+void kube_pass_answered(struct kube_pass *pass)
+{
+    pass->under_way--;
+    pass->probes = false;
+    advance(pass);
+}
+
+bool kube_pass_has_answer(const struct err *err)
+{
+    return err->code != ERR_UNAVAILABLE && err->code != ERR_TIMEOUT && err->code != ERR_CANCELED;
+}
+
+void kube_pass_give_up(struct kube_pass *pass, const struct err *err)
+{
+    pass->failed = err->code != ERR_NOT_FOUND;
+    pass->unreachable = !kube_pass_has_answer(err);
+    pass->stage = pass->stages->count;
+}
+
+void kube_pass_wrote(struct kube_pass *pass, const struct json *workload)
+{
+    if (pass->writes)
+        kube_own_writes_wrote(pass->writes, workload, loop_now_ms(pass->loop));
+}
+
+void kube_pass_tell(struct kube_pass *pass, bool warning, const char *reason, const char *format,
+                    ...)
+{
+    const char *message;
+    va_list args;
+
+    va_start(args, format);
+    message = arena_vprintf(pass->arena, format, args);
+    va_end(args);
+    kube_event(pass->client, pass->workload->json, pass->component, warning ? "Warning" : "Normal",
+               reason, "%s", message);
+}

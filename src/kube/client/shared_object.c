@@ -1,0 +1,115 @@
+/* Counting who shares an object, and what it shares; see shared_object.h. A base is whole itself,
+ * and stays as long as somebody shares with it: at most one for every object. */
+#include "kube/client/shared_object.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "kube/object.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* About what a copy takes that shares nothing: enough to tell whether sharing pays. */
+static size_t weigh(const struct json *json)
+{
+    size_t weight = sizeof(*json) + (json->name ? strlen(json->name) + 1 : 0);
+    if (json->type == JSON_STRING || json->type == JSON_REAL)
+        return weight + json->size + 1;
+    JSON_EACH (item, json)
+        weight += weigh(item);
+    return weight;
+}
+
+/* The bytes a copy takes. */
+static size_t measure(const struct json *json, const struct kube_object *base)
+{
+    _cleanup_(cleanup_arena) struct arena *draft = arena_new();
+    json_clone_beside(draft, json, base ? base->json : NULL);
+    return arena_used(draft);
+}
+
+struct kube_object *kube_object_adopt(struct arena *arena, struct json *json)
+{
+    struct kube_object *object = mem_zalloc(sizeof(*object));
+    object->references = 1;
+    object->arena = arena;
+    object->json = json;
+    object->namespace_ = kube_meta_namespace(object->json);
+    object->name = kube_meta_name(object->json);
+    object->uid = kube_meta_uid(object->json);
+    return object;
+}
+
+/* Thousands of these live long: each has memory of exactly its size. */
+static struct kube_object *object_new(const struct json *json, struct kube_object *base,
+                                      size_t size)
+{
+    struct arena *arena = arena_new_sized(size);
+    struct kube_object *object =
+        kube_object_adopt(arena, json_clone_beside(arena, json, base ? base->json : NULL));
+    object->base = base ? kube_object_ref(base) : NULL;
+    return object;
+}
+
+struct kube_object *kube_object_new(const struct json *json)
+{
+    return object_new(json, NULL, measure(json, NULL));
+}
+
+struct kube_object *kube_object_ref(struct kube_object *object)
+{
+    object->references++;
+    return object;
+}
+
+void kube_object_unref(struct kube_object *object)
+{
+    if (!object || --object->references > 0)
+        return;
+    arena_free(object->arena);
+    kube_object_unref(object->base);
+    free(object);
+}
+
+/* ---- Families -------------------------------------------------------------------------------- */
+
+static struct kube_object **family_of(struct kube_siblings *siblings, const struct json *json)
+{
+    const char *namespace_ = kube_meta_namespace(json), *name = kube_meta_name(json);
+    const char *dash = strrchr(name, '-');
+    uint64_t hash = hash_fnv1a(HASH_FNV_START, namespace_, strlen(namespace_) + 1);
+    hash = hash_fnv1a(hash, name, dash ? (size_t)(dash - name) : strlen(name));
+    hash = hash_fnv1a(hash, &(size_t){json_count(json_get(json, "status"))}, sizeof(size_t));
+    return &siblings->bases[hash % KUBE_FAMILIES];
+}
+
+struct kube_object *kube_siblings_add(struct kube_siblings *siblings, const struct json *json)
+{
+    struct kube_object **base = family_of(siblings, json);
+    size_t beside = *base ? measure(json, *base) : SIZE_MAX;
+    if (beside <= weigh(json) / 2)
+        return object_new(json, *base, beside);
+    struct kube_object *object = kube_object_new(json);
+    kube_object_unref(*base);
+    *base = kube_object_ref(object);
+    return object;
+}
+
+void kube_siblings_tidy(struct kube_siblings *siblings)
+{
+    for (size_t i = 0; i < KUBE_FAMILIES; i++) {
+        struct kube_object **base = &siblings->bases[i];
+        if (*base && (*base)->references == 1) {
+            kube_object_unref(*base);
+            *base = NULL;
+        }
+    }
+}
+
+void kube_siblings_release(struct kube_siblings *siblings)
+{
+    for (size_t i = 0; i < KUBE_FAMILIES; i++)
+        kube_object_unref(siblings->bases[i]);
+    *siblings = (struct kube_siblings){0};
+}

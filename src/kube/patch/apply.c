@@ -1,0 +1,203 @@
+/* Server-side apply; see apply.h. */
+#include "kube/patch/apply.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+#include "kube/patch/apply_internal.h"
+#include "kube/patch/typed.h"
+
+#include <string.h>
+
+struct applying {
+    struct arena *arena;
+    const struct managed_write *write;
+    const struct json *live, *config;
+    struct managed_fields managed;
+    struct managed_entry *own;
+    struct json *merged;
+    struct typed_comparison comparison; /* of what the write can change */
+};
+
+/* ---- What is not wanted any more ------------------------------------------------------------- */
+
+static struct fieldset fields_of(const struct applying *applying, const struct json *object)
+{
+    const struct schema_object *type = applying->write->type;
+    return typed_with_parents(applying->arena, type, typed_fields(applying->arena, type, object));
+}
+
+static struct fieldset owned_by_anybody(const struct applying *applying)
+{
+    struct fieldset owned = {0};
+    for (const struct managed_entry *entry = applying->managed.first; entry; entry = entry->next)
+        owned = fieldset_union(applying->arena, owned, entry->fields);
+    return typed_with_parents(applying->arena, applying->write->type, owned);
+}
+
+static struct json *without(const struct applying *applying, struct fieldset set)
+{
+    struct json *rest = json_clone(applying->arena, applying->merged);
+    typed_remove(applying->arena, applying->write->type, rest, set);
+    return rest;
+}
+
+/* Take away what the manager applied last time, did not apply this time and nobody else owns.
+ *
+ * First all he had is taken away, to see what goes with it: whoever takes away an element of a list
+ * takes away what others set in it. Of that, what somebody owns stays; and of what would go then,
+ * only what was his does. */
+static void prune(struct applying *applying, struct fieldset last)
+{
+    struct arena *arena = applying->arena;
+    if (fieldset_is_empty(last))
+        return;
+    last = typed_with_parents(arena, applying->write->type, last);
+    struct fieldset all = fields_of(applying, applying->merged);
+    struct fieldset kept = fields_of(applying, without(applying, last));
+    kept = fieldset_union(arena, kept, owned_by_anybody(applying));
+    struct json *pruned = without(applying, fieldset_difference(arena, all, kept));
+    struct fieldset gone = fieldset_difference(arena, all, fields_of(applying, pruned));
+    typed_remove(arena, applying->write->type, applying->merged,
+                 fieldset_intersection(arena, gone, last));
+}
+
+/* ---- Conflicts ------------------------------------------------------------------------------- */
+
+static struct fieldset changed(const struct applying *applying)
+{
+    return fieldset_union(applying->arena, applying->comparison.modified,
+                          applying->comparison.added);
+}
+
+/* Returns how many managers have some. To change a field in `allowed` is none. */
+static size_t find_conflicts(const struct applying *applying, struct fieldset allowed,
+                             struct apply_conflict **ret)
+{
+    struct arena *arena = applying->arena;
+    struct fieldset change = fieldset_difference(arena, changed(applying), allowed);
+    size_t count = 0, room = 0;
+    for (const struct managed_entry *entry = applying->managed.first; entry; entry = entry->next)
+        room++;
+    *ret = ARENA_ARRAY(arena, struct apply_conflict, room);
+    for (const struct managed_entry *entry = applying->managed.first; entry; entry = entry->next) {
+        struct fieldset fields = fieldset_intersection(arena, entry->fields, change);
+        if (entry != applying->own && !fieldset_is_empty(fields))
+            (*ret)[count++] = (struct apply_conflict){.entry = entry, .fields = fields};
+    }
+    return count;
+}
+
+static int check_conflicts(const struct applying *applying, struct apply_conflicts *ret,
+                           struct err *err)
+{
+    struct apply_conflict *conflicts;
+    size_t count = find_conflicts(applying, (struct fieldset){0}, &conflicts);
+    if (count > 0 && apply_last_concerns(applying->write))
+        count = find_conflicts(applying,
+                               apply_last_allowed(applying->arena, applying->write, applying->live),
+                               &conflicts);
+    if (count == 0)
+        return 0;
+    *ret = apply_conflicts_tell(applying->arena, conflicts, count);
+    return err_set(err, ERR_CONFLICT, "%s", ret->message);
+}
+
+/* What changed or went is not anybody else's any more. */
+static void take_from_others(struct applying *applying)
+{
+    struct arena *arena = applying->arena;
+    struct fieldset lost = fieldset_union(arena, changed(applying), applying->comparison.removed);
+    for (struct managed_entry *entry = applying->managed.first; entry; entry = entry->next)
+        if (entry != applying->own)
+            entry->fields = fieldset_difference(arena, entry->fields, lost);
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+/* An object that was never applied: what it has is the work of one manager, who did not apply. */
+static void know_owners(struct applying *applying)
+{
+    struct arena *arena = applying->arena;
+    const struct json *list = json_get(json_get(applying->live, "metadata"), "managedFields");
+    if (managed_fields_read(arena, list, &applying->managed, NULL) < 0)
+        applying->managed = (struct managed_fields){0};
+    if (applying->managed.first)
+        return;
+    struct managed_write before = *applying->write;
+    before.manager = "before-first-apply";
+    before.subresource = "";
+    before.scope = MANAGED_ALL;
+    managed_fields_update(arena, &applying->managed, &before, managed_fields_nought(arena, &before),
+                          applying->live);
+}
+
+static void own_config(struct applying *applying, struct fieldset *ret_last)
+{
+    struct arena *arena = applying->arena;
+    const struct managed_write *write = applying->write;
+    applying->own = managed_fields_find(&applying->managed, write, true);
+    if (!applying->own)
+        applying->own = managed_fields_add(arena, &applying->managed, write, true);
+    *ret_last = applying->own->fields;
+    applying->own->api_version = write->api_version;
+    applying->own->fields =
+        managed_fields_in_scope(arena, write, typed_fields(arena, write->type, applying->config));
+}
+
+static void compare_in_scope(struct applying *applying)
+{
+    struct arena *arena = applying->arena;
+    const struct managed_write *write = applying->write;
+    struct typed_comparison all =
+        typed_compare(arena, write->type, applying->live, applying->merged);
+    applying->comparison =
+        (struct typed_comparison){.removed = managed_fields_in_scope(arena, write, all.removed),
+                                  .modified = managed_fields_in_scope(arena, write, all.modified),
+                                  .added = managed_fields_in_scope(arena, write, all.added)};
+}
+
+static int check_config(struct arena *arena, const struct managed_write *write,
+                        const struct json *config, struct err *err)
+{
+    int r = typed_check(arena, write->type, config, err);
+    if (r == 0)
+        return 0;
+    /* Upstream takes it for an error of its own: 500, and no reason. */
+    err_wrap(err, "failed to create typed patch object (%.100s/%.100s; %s%s, Kind=%s)",
+             kube_meta_namespace(config), kube_meta_name(config),
+             strchr(write->api_version, '/') ? "" : "/", write->api_version,
+             json_get_string(config, "kind", ""));
+    return err_set(err, ERR_UNKNOWN, "%s", arena_strdup(arena, err ? err->message : ""));
+}
+
+int apply_config(struct arena *arena, const struct managed_write *write, const struct json *live,
+                 const struct json *config, bool force, struct json **ret,
+                 struct apply_conflicts *ret_conflicts, struct err *err)
+{
+    struct applying applying = {.arena = arena, .write = write, .config = config};
+    struct fieldset last;
+    int r = check_config(arena, write, config, err);
+    if (r < 0)
+        return r;
+    applying.live = live ? live : managed_fields_nought(arena, write);
+    know_owners(&applying);
+    applying.merged = typed_merge(arena, write->type, applying.live, config);
+    own_config(&applying, &last);
+    prune(&applying, last);
+    compare_in_scope(&applying);
+    if (!force) {
+        r = check_conflicts(&applying, ret_conflicts, err);
+        if (r < 0)
+            return r;
+    }
+    take_from_others(&applying);
+    applying.own->fields = managed_fields_strip(arena, applying.own->fields);
+    /* A time is that of a change: to want what is there already is none. */
+    if (!json_equal(applying.merged, applying.live))
+        applying.own->time_ms = write->now_ms;
+    managed_fields_put(arena, &applying.managed, applying.merged);
+    if (apply_last_concerns(write))
+        apply_last_update(arena, applying.merged, config);
+    *ret = applying.merged;
+    return 0;
+}

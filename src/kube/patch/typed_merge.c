@@ -1,0 +1,173 @@
+/* One object laid over another; see typed.h. */
+#include "kube/patch/typed.h"
+
+#include "base/json_list.h"
+#include "kube/patch/typed_internal.h"
+
+static struct json *merge(struct arena *arena, const struct schema *schema, const struct json *live,
+                          const struct json *config);
+
+/* The first part with that element, as a position; the count where there is none. */
+static size_t find(const struct typed_items *items, const struct fieldset_element *element)
+{
+    size_t low = 0, high = items->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (fieldset_element_compare(&items->at[middle].element, element) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found =
+        low < items->count && fieldset_element_compare(&items->at[low].element, element) == 0;
+    return found ? low : items->count;
+}
+
+static struct json *find_json(const struct typed_items *items,
+                              const struct fieldset_element *element)
+{
+    size_t place = find(items, element);
+    return place < items->count ? items->at[place].json : NULL;
+}
+
+/* ---- Objects and maps ------------------------------------------------------------------------ */
+
+static struct json *merge_members(struct arena *arena, const struct schema *schema,
+                                  const struct json *live, const struct json *config)
+{
+    struct json *merged = json_object(arena);
+    struct typed_items ours, theirs;
+    typed_items(arena, schema, live, &theirs, NULL);
+    typed_items(arena, schema, config, &ours, NULL);
+    JSON_EACH (member, live) {
+        const struct fieldset_element element = {.name = member->name};
+        struct json *value =
+            merge(arena, typed_part(schema, &element, NULL), member, find_json(&ours, &element));
+        value->name = arena_strdup(arena, member->name);
+        json_list_append(merged, value);
+    }
+    JSON_EACH (member, config) {
+        const struct fieldset_element element = {.name = member->name};
+        if (find_json(&theirs, &element))
+            continue;
+        struct json *value = json_clone(arena, member);
+        value->name = arena_strdup(arena, member->name);
+        json_list_append(merged, value);
+    }
+    return merged;
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+struct list_merge {
+    struct arena *arena;
+    const struct schema *schema;
+    struct typed_items live, config;
+    const struct typed_item **live_order, **config_order; /* as they stand in the lists */
+    bool *done;                                           /* of `config`: it is in `out` */
+    struct json *out;
+};
+
+static const struct typed_item **in_order(struct arena *arena, const struct typed_items *items)
+{
+    const struct typed_item **order = ARENA_ARRAY(arena, const struct typed_item *, items->count);
+    for (size_t i = 0; i < items->count; i++)
+        order[items->at[i].position] = &items->at[i];
+    return order;
+}
+
+static bool is_same(const struct typed_item *a, const struct typed_item *b)
+{
+    return fieldset_element_compare(&a->element, &b->element) == 0;
+}
+
+/* The element of the config, over the one it means; one that is in the live list several times is
+ * replaced. */
+static void take_config(struct list_merge *list, const struct typed_item *item)
+{
+    size_t place = find(&list->live, &item->element);
+    const struct json *live = NULL;
+    if (place < list->live.count && typed_items_same(&list->live, place) == 1)
+        live = list->live.at[place].json;
+    list->done[find(&list->config, &item->element)] = true;
+    json_append(list->out, merge(list->arena, typed_part(list->schema, &item->element, NULL), live,
+                                 item->json));
+}
+
+/* From `from` on, the next element of the config that is in the live list, too. */
+static size_t next_shared(const struct list_merge *list, size_t from)
+{
+    while (from < list->config.count &&
+           find(&list->live, &list->config_order[from]->element) == list->live.count)
+        from++;
+    return from;
+}
+
+/* Both lists are gone through at once. What only one of them has comes where it stands there; what
+ * both have comes in the config's order, so a live element waits for, or is passed over until, its
+ * turn. */
+static void merge_in_order(struct list_merge *list)
+{
+    const size_t lives = list->live.count, configs = list->config.count;
+    size_t shared = next_shared(list, 0);
+    for (size_t i = 0, j = 0; i < lives || j < configs;) {
+        const struct typed_item *live = i < lives ? list->live_order[i] : NULL;
+        const struct typed_item *ours = j < configs ? list->config_order[j] : NULL;
+        size_t place = live ? find(&list->config, &live->element) : configs;
+        if (live && place == configs) {
+            json_append(list->out, json_clone(list->arena, live->json));
+            i++;
+            continue;
+        }
+        if (live && ours && !is_same(live, ours) && shared < configs &&
+            !is_same(list->config_order[shared], live)) {
+            i++;
+            continue;
+        }
+        if (live && (list->done[place] || (ours && is_same(live, ours))))
+            i++;
+        if (ours) {
+            take_config(list, ours);
+            if (j == shared)
+                shared = next_shared(list, shared + 1);
+            j++;
+        }
+    }
+}
+
+static struct json *merge_elements(struct arena *arena, const struct schema *schema,
+                                   const struct json *live, const struct json *config)
+{
+    struct list_merge list = {.arena = arena, .schema = schema, .out = json_array(arena)};
+    /* Elements that cannot be told apart cannot be merged. */
+    if (typed_items(arena, schema, live, &list.live, NULL) < 0 ||
+        typed_items(arena, schema, config, &list.config, NULL) < 0)
+        return json_clone(arena, config);
+    list.live_order = in_order(arena, &list.live);
+    list.config_order = in_order(arena, &list.config);
+    list.done = ARENA_ARRAY(arena, bool, list.config.count);
+    merge_in_order(&list);
+    return list.out;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* At most one of the two is NULL. */
+static struct json *merge(struct arena *arena, const struct schema *schema, const struct json *live,
+                          const struct json *config)
+{
+    if (!live || !config)
+        return json_clone(arena, config ? config : live);
+    enum typed_shape shape = typed_shape(schema, config);
+    if (shape == TYPED_WHOLE || typed_shape(schema, live) != shape ||
+        (json_count(live) == 0 && json_count(config) == 0))
+        return json_clone(arena, config);
+    return shape == TYPED_LIST ? merge_elements(arena, schema, live, config)
+                               : merge_members(arena, schema, live, config);
+}
+
+struct json *typed_merge(struct arena *arena, const struct schema_object *type,
+                         const struct json *live, const struct json *config)
+{
+    return merge(arena, TYPED_ROOT(type), live, config);
+}

@@ -1,0 +1,215 @@
+/* Go's sentences about wrong JSON; see json_complaint.h. A descent over the text that keeps nothing
+ * of it. */
+#include "kube/schema/json_complaint.h"
+
+#include "base/str.h"
+
+#include <ctype.h>
+#include <string.h>
+
+struct reader {
+    struct arena *arena;
+    const char *at, *end;
+    size_t depth;
+    const char *complaint;
+};
+
+/* The character as Go quotes it: bytes are taken for characters of Latin-1. */
+static const char *quoted(struct arena *arena, unsigned char c)
+{
+    static const char names[] = "\a\b\f\n\r\t\v", letters[] = "abfnrtv";
+    const char *name = c ? strchr(names, c) : NULL;
+    if (name)
+        return arena_printf(arena, "'\\%c'", letters[name - names]);
+    if (c == '\'' || c == '\\')
+        return arena_printf(arena, "'\\%c'", c);
+    if (c < ' ' || c == 0x7f)
+        return arena_printf(arena, "'\\x%02x'", c);
+    if (c >= 0x80 && (c < 0xa1 || c == 0xad))
+        return arena_printf(arena, "'\\u%04x'", c);
+    if (c >= 0x80)
+        return arena_printf(arena, "'%c%c'", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
+    return arena_printf(arena, "'%c'", c);
+}
+
+static bool refuse_character(struct reader *reader, char c, const char *where)
+{
+    reader->complaint = arena_printf(reader->arena, "invalid character %s %s",
+                                     quoted(reader->arena, (unsigned char)c), where);
+    return false;
+}
+
+static bool refuse(struct reader *reader, const char *where)
+{
+    if (reader->at < reader->end)
+        return refuse_character(reader, *reader->at, where);
+    reader->complaint = "unexpected end of JSON input";
+    return false;
+}
+
+/* Within a word, a number or an escape the end of the text is a space to Go. */
+static bool refuse_within(struct reader *reader, const char *where)
+{
+    return refuse_character(reader, reader->at < reader->end ? *reader->at : ' ', where);
+}
+
+static bool is_at(const struct reader *reader, char c)
+{
+    return reader->at < reader->end && *reader->at == c;
+}
+
+static bool skip(struct reader *reader, char c)
+{
+    bool there = is_at(reader, c);
+    reader->at += there;
+    return there;
+}
+
+static void skip_space(struct reader *reader)
+{
+    while (reader->at < reader->end && *reader->at && strchr(" \t\r\n", *reader->at))
+        reader->at++;
+}
+
+static bool skip_digits(struct reader *reader)
+{
+    const char *start = reader->at;
+    while (reader->at < reader->end && isdigit((unsigned char)*reader->at))
+        reader->at++;
+    return reader->at > start;
+}
+
+static bool read_escape(struct reader *reader)
+{
+    if (reader->at == reader->end || !*reader->at || !strchr("bfnrt\\/\"u", *reader->at))
+        return refuse_within(reader, "in string escape code");
+    if (*reader->at++ != 'u')
+        return true;
+    for (int i = 0; i < 4; i++, reader->at++)
+        if (reader->at == reader->end || !isxdigit((unsigned char)*reader->at))
+            return refuse_within(reader, "in \\u hexadecimal character escape");
+    return true;
+}
+
+/* Behind the opening quote. */
+static bool read_string(struct reader *reader)
+{
+    while (reader->at < reader->end && *reader->at != '"') {
+        if ((unsigned char)*reader->at < ' ')
+            return refuse(reader, "in string literal");
+        if (*reader->at++ == '\\' && !read_escape(reader))
+            return false;
+    }
+    return skip(reader, '"') || refuse(reader, "in string literal");
+}
+
+static bool read_number(struct reader *reader)
+{
+    (void)skip(reader, '-');
+    if (!skip(reader, '0') && !skip_digits(reader))
+        return refuse_within(reader, "in numeric literal");
+    if (skip(reader, '.') && !skip_digits(reader))
+        return refuse_within(reader, "after decimal point in numeric literal");
+    if (skip(reader, 'e') || skip(reader, 'E')) {
+        if (!skip(reader, '+'))
+            (void)skip(reader, '-');
+        if (!skip_digits(reader))
+            return refuse_within(reader, "in exponent of numeric literal");
+    }
+    return true;
+}
+
+static bool read_literal(struct reader *reader, const char *word)
+{
+    for (const char *c = word; *c; c++)
+        if (!skip(reader, *c))
+            return refuse_within(
+                reader, arena_printf(reader->arena, "in literal %s (expecting '%c')", word, *c));
+    return true;
+}
+
+static bool read_value(struct reader *reader);
+
+static bool read_array(struct reader *reader)
+{
+    skip_space(reader);
+    if (skip(reader, ']'))
+        return true;
+    for (;;) {
+        if (!read_value(reader))
+            return false;
+        skip_space(reader);
+        if (skip(reader, ']'))
+            return true;
+        if (!skip(reader, ','))
+            return refuse(reader, "after array element");
+    }
+}
+
+static bool read_object(struct reader *reader)
+{
+    skip_space(reader);
+    if (skip(reader, '}'))
+        return true;
+    for (;;) {
+        skip_space(reader);
+        if (!skip(reader, '"'))
+            return refuse(reader, "looking for beginning of object key string");
+        if (!read_string(reader))
+            return false;
+        skip_space(reader);
+        if (!skip(reader, ':'))
+            return refuse(reader, "after object key");
+        if (!read_value(reader))
+            return false;
+        skip_space(reader);
+        if (skip(reader, '}'))
+            return true;
+        if (!skip(reader, ','))
+            return refuse(reader, "after object key:value pair");
+    }
+}
+
+/* False also for what is nested too deep for us, without a complaint. */
+static bool read_value(struct reader *reader)
+{
+    skip_space(reader);
+    char c = reader->at < reader->end ? *reader->at : '\0';
+    if (c == '{' || c == '[') {
+        if (++reader->depth > JSON_DEPTH_MAX)
+            return false;
+        reader->at++;
+        bool good = c == '{' ? read_object(reader) : read_array(reader);
+        reader->depth--;
+        return good;
+    }
+    if (skip(reader, '"'))
+        return read_string(reader);
+    if (c == '-' || isdigit((unsigned char)c))
+        return read_number(reader);
+    if (c == 't' || c == 'f' || c == 'n')
+        return read_literal(reader, c == 't' ? "true" : c == 'f' ? "false" : "null");
+    return refuse(reader, "looking for beginning of value");
+}
+
+const char *kube_json_complaint(struct arena *arena, const char *text, size_t size)
+{
+    struct reader reader = {.arena = arena, .at = text, .end = text + size};
+    if (read_value(&reader)) {
+        skip_space(&reader);
+        if (reader.at < reader.end)
+            refuse(&reader, "after top-level value");
+    }
+    return reader.complaint;
+}
+
+char *kube_json_mismatch(struct arena *arena, const struct json *value, const char *type)
+{
+    static const char *const names[] = {
+        [JSON_NULL] = "null",     [JSON_BOOL] = "bool",   [JSON_INT] = "number",
+        [JSON_REAL] = "number",   [JSON_ARRAY] = "array", [JSON_OBJECT] = "object",
+        [JSON_STRING] = "string",
+    };
+    return arena_printf(arena, "json: cannot unmarshal %s into Go value of type %s",
+                        names[value->type], type);
+}

@@ -1,0 +1,19 @@
+/* Names that stand twice in one object of a body. Kubernetes takes the last of them, and tells it
+ * or refuses it as fieldValidation says; base/json.h and base/yaml.h refuse them unless told not
+ * to, since nothing else needs them. */
+#ifndef TRAINYARD_KUBE_JSON_REPEATS_H
+#define TRAINYARD_KUBE_JSON_REPEATS_H
+
+#include "kube/schema/decode.h"
+
+/* Read a body in which names may be repeated: each has its last value then.
+ * `ret_repeats` (added to): `duplicate field "spec.containers[0].name"`, each name once. */
+int kube_json_repeats_parse(struct arena *arena, const char *text, size_t size, struct json **ret,
+                            struct schema_complaints *ret_repeats, struct err *err);
+
+/* The same of a tree that yaml_parse() read with `repeats`. They are told in the words of Go's
+ * reader of YAML, one for each place: `line 3: key "name" already set in map`. */
+void kube_yaml_repeats_settle(struct arena *arena, struct json *tree,
+                              struct schema_complaints *ret_repeats);
+
+#endif

@@ -1,0 +1,72 @@
+/* The columns a definition asks for (additionalPrinterColumns), by their paths; see table.h. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/json_path.h"
+#include "kube/table/cells.h"
+#include "kube/table/table.h"
+
+#include <math.h>
+
+static const char NAME_DOC[] = "what the object is called in its namespace";
+
+/* A value under a column of another type is not shown. */
+static struct json *cell_of(struct arena *arena, const char *type, const struct json *value,
+                            int64_t now_ms)
+{
+    bool number = value->type == JSON_INT || value->type == JSON_REAL;
+    if (str_eq(type, "string"))
+        return value->type == JSON_STRING ? json_clone(arena, value)
+                                          : json_string(arena, json_to_string(arena, value));
+    if (str_eq(type, "integer") && number)
+        return json_int(arena, (int64_t)fmax(fmin(json_number(value, 0), 9e18), -9e18));
+    if ((str_eq(type, "number") && number) || (str_eq(type, "boolean") && value->type == JSON_BOOL))
+        return json_clone(arena, value);
+    if (str_eq(type, "date") && value->type == JSON_STRING)
+        return json_string(arena, table_age(arena, value->text, now_ms));
+    return json_null(arena);
+}
+
+struct json *table_path_cell(struct arena *arena, const struct kube_column *column,
+                             const struct json *object, int64_t now_ms)
+{
+    const struct json *value = json_path_find(arena, column->path, object)[0];
+    if (!value || value->type == JSON_NULL)
+        return json_null(arena);
+    return cell_of(arena, column->type, value, now_ms);
+}
+
+static const char *copy(struct arena *arena, const struct json *object, const char *name)
+{
+    return arena_strdup(arena, json_get_string(object, name, ""));
+}
+
+const struct kube_columns *kube_columns_make(struct arena *arena, const struct json *given)
+{
+    struct kube_columns *columns = ARENA_NEW(arena, struct kube_columns);
+    struct kube_column *list = ARENA_ARRAY(arena, struct kube_column, json_count(given) + 2);
+    size_t count = 0;
+    list[count++] = (struct kube_column){.name = "Name",
+                                         .type = "string",
+                                         .format = "name",
+                                         .description = NAME_DOC,
+                                         .cell = table_name};
+    JSON_EACH (column, given) {
+        struct kube_column *made = &list[count];
+        made->name = copy(arena, column, "name");
+        made->type = copy(arena, column, "type");
+        made->format = copy(arena, column, "format");
+        made->description = copy(arena, column, "description");
+        made->priority = (int)json_get_int(column, "priority", 0);
+        count +=
+            json_path_parse(arena, json_get_string(column, "jsonPath", ""), &made->path, NULL) == 0;
+    }
+    if (json_count(given) == 0)
+        list[count++] = (struct kube_column){.name = "Age",
+                                             .type = "date",
+                                             .format = "",
+                                             .description = "how long ago it was made",
+                                             .cell = table_age_cell};
+    columns->columns = list;
+    columns->count = count;
+    return columns;
+}

@@ -1,0 +1,57 @@
+/* The cells of EndpointSlices: the first few ports and addresses, and how many more there are. */
+#include "base/buf.h"
+#include "base/str.h"
+#include "kube/table/cells.h"
+
+#include <inttypes.h>
+
+enum { SHOWN = 3, CELL_MAX = 4 * 1024 };
+
+struct words {
+    struct buf text;
+    size_t count;
+};
+
+static void add(struct words *words, const char *word)
+{
+    if (words->count++ < SHOWN)
+        buf_printf(&words->text, "%s%s", words->text.size ? "," : "", word);
+}
+
+/* "<unset>" where there is nothing, as Kubernetes prints it. */
+static struct json *finish(struct arena *arena, struct words *words)
+{
+    if (words->count > SHOWN)
+        buf_printf(&words->text, " + %zu more...", words->count - SHOWN);
+    struct json *cell = json_string(arena, words->count ? words->text.data : "<unset>");
+    buf_release(&words->text);
+    return cell;
+}
+
+struct json *table_slice_type(struct arena *arena, const struct json *slice, int64_t now_ms)
+{
+    return json_string(arena, json_get_string(slice, "addressType", ""));
+}
+
+struct json *table_slice_ports(struct arena *arena, const struct json *slice, int64_t now_ms)
+{
+    struct words words = {0};
+    buf_init(&words.text, CELL_MAX);
+    JSON_EACH (port, json_get(slice, "ports")) {
+        const struct json *number = json_get(port, "port");
+        add(&words, number ? arena_printf(arena, "%" PRId64, number->integer)
+                           : json_get_string(port, "name", "*"));
+    }
+    return finish(arena, &words);
+}
+
+struct json *table_slice_endpoints(struct arena *arena, const struct json *slice, int64_t now_ms)
+{
+    struct words words = {0};
+    buf_init(&words.text, CELL_MAX);
+    JSON_EACH (endpoint, json_get(slice, "endpoints")) {
+        JSON_EACH (address, json_get(endpoint, "addresses"))
+            add(&words, json_text(address));
+    }
+    return finish(arena, &words);
+}
