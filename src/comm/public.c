@@ -3,9 +3,9 @@
 #include "comm/public.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "comm/group.h"
-#include "comm/shared_memory.h"
-#include "comm/tf_config.h"
+#include "comm/group/group.h"
+#include "comm/group/tf_config.h"
+#include "comm/transport/shared_memory.h"
 
 #include <trainyard/comm.h>
 

@@ -1,7 +1,7 @@
 /* The public interface <trainyard/ps.h>: the functions of ps.h with the public error object.
  * Nothing is decided here. */
 #include "base/mem.h"
-#include "comm/ps.h"
+#include "comm/ps/ps.h"
 #include "comm/public.h"
 
 #include <trainyard/ps.h>

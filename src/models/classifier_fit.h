@@ -6,7 +6,7 @@
 #ifndef TRAINYARD_MODELS_CLASSIFIER_FIT_H
 #define TRAINYARD_MODELS_CLASSIFIER_FIT_H
 
-#include "comm/ps.h"
+#include "comm/ps/ps.h"
 #include "models/classifier_eval.h"
 #include "train/optimizer.h"
 #include "train/reducer.h"

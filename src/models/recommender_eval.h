@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_MODELS_RECOMMENDER_EVAL_H
 #define TRAINYARD_MODELS_RECOMMENDER_EVAL_H
 
-#include "comm/ps.h"
+#include "comm/ps/ps.h"
 #include "models/recommender_batch.h"
 
 struct recommender_eval {

@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_MODELS_RECOMMENDER_MODEL_H
 #define TRAINYARD_MODELS_RECOMMENDER_MODEL_H
 
-#include "comm/ps.h"
+#include "comm/ps/ps.h"
 #include "models/recommender_batch.h"
 #include "train/checkpoint.h"
 

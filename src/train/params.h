@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "comm/shared_memory.h"
+#include "comm/transport/shared_memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_TRAIN_REDUCER_COMM_H
 #define TRAINYARD_TRAIN_REDUCER_COMM_H
 
-#include "comm/group.h"
+#include "comm/group/group.h"
 #include "train/reducer.h"
 #include "train/reducer_queue.h"
 

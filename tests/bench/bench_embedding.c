@@ -7,8 +7,8 @@
  */
 #include "base/mem.h"
 #include "base/rand.h"
-#include "comm/embedding_table.h"
-#include "comm/ps_update.h"
+#include "comm/ps/embedding_table.h"
+#include "comm/ps/update.h"
 
 #include <math.h>
 #include <stdio.h>

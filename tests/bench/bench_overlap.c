@@ -9,7 +9,7 @@
 #include "free_port.h"
 
 #include "base/mem.h"
-#include "comm/tf_config.h"
+#include "comm/group/tf_config.h"
 #include "models/classifier.h"
 #include "train/reducer_comm.h"
 #include "train/team.h"

@@ -1,8 +1,8 @@
 /* Snapshots of any content: the input is a file without its checksum, which is added here, so that
  * what lies behind that check is reached. */
 #include "base/mem.h"
-#include "comm/ps_snapshot.h"
-#include "comm/ps_wire.h"
+#include "comm/ps/snapshot.h"
+#include "comm/ps/wire.h"
 
 #include <string.h>
 #include <zlib.h>

@@ -1,9 +1,9 @@
 /* Any bytes as each message of the handshake and as a frame; what is accepted must be written back
  * as the same bytes. */
 #include "base/mem.h"
-#include "comm/membership_message.h"
-#include "comm/terms.h"
-#include "comm/wire.h"
+#include "comm/group/membership_message.h"
+#include "comm/group/terms.h"
+#include "comm/transport/wire.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 #include "base/str.h"
 #include "cli/trainer/bench_workers.h"
 #include "cli/trainer/fit_cluster.h"
-#include "comm/group.h"
-#include "comm/shared_memory.h"
+#include "comm/group/group.h"
+#include "comm/transport/shared_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "comm/group.h"
+#include "comm/group/group.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -4,8 +4,8 @@
 #define TRAINYARD_CLI_TRAINER_FIT_CLUSTER_H
 
 #include "base/options.h"
-#include "comm/group.h"
-#include "comm/tf_config.h"
+#include "comm/group/group.h"
+#include "comm/group/tf_config.h"
 #include "train/progress.h"
 
 #include <signal.h>

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_TESTS_COMM_MEMBERS_H
 #define TRAINYARD_TESTS_COMM_MEMBERS_H
 
-#include "comm/group.h"
+#include "comm/group/group.h"
 
 #include <stdio.h>
 #include <stdlib.h>

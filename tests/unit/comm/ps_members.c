@@ -10,7 +10,7 @@
 #include "ps_members.h"
 
 #include "base/file.h"
-#include "comm/tf_config.h"
+#include "comm/group/tf_config.h"
 
 #include <unistd.h>
 

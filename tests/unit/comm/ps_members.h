@@ -4,7 +4,7 @@
 #define TRAINYARD_TESTS_COMM_PS_MEMBERS_H
 
 #include "base/buf.h"
-#include "comm/ps.h"
+#include "comm/ps/ps.h"
 #include "members.h"
 
 #include <signal.h>

@@ -2,9 +2,9 @@
  * hosts: against a plain sum, the same bits on all members, and again in the next run. */
 #include "base/mem.h"
 #include "base/rand.h"
-#include "comm/collective.h"
-#include "comm/reduce.h"
-#include "comm/shared_memory.h"
+#include "comm/collective/collective.h"
+#include "comm/collective/reduce.h"
+#include "comm/transport/shared_memory.h"
 #include "members.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Who stands at a door that more want to come to than it holds; time is what the test says. */
-#include "comm/door.h"
-#include "comm/socket.h"
+#include "comm/group/door.h"
+#include "comm/transport/socket.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

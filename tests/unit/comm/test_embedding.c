@@ -12,9 +12,9 @@
 
 #include "base/mem.h"
 #include "base/rand.h"
-#include "comm/embedding_init.h"
-#include "comm/embedding_pages.h"
-#include "comm/embedding_table.h"
+#include "comm/ps/embedding_init.h"
+#include "comm/ps/embedding_pages.h"
+#include "comm/ps/embedding_table.h"
 
 #include <math.h>
 

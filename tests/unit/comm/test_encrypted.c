@@ -3,7 +3,7 @@
  * groups do is tested a second time with encrypted links; see members.h. */
 #include "base/mem.h"
 #include "base/rand.h"
-#include "comm/socket.h"
+#include "comm/transport/socket.h"
 #include "members.h"
 
 #include <arpa/inet.h>

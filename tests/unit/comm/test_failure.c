@@ -1,7 +1,7 @@
 /* What happens to a group when a member dies, leaves, stands still or makes another call: every
  * other member gets an error in finite time that names the one to blame. */
 #include "base/mem.h"
-#include "comm/shared_memory.h"
+#include "comm/transport/shared_memory.h"
 #include "members.h"
 
 #include <setjmp.h>

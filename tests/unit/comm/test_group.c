@@ -1,7 +1,7 @@
 /* The collectives among 1 … 7 processes, against a plain sum in the promised order. */
 #include "base/mem.h"
 #include "base/rand.h"
-#include "comm/shared_memory.h"
+#include "comm/transport/shared_memory.h"
 #include "members.h"
 
 #include <netinet/in.h>

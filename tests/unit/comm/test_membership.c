@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/vec.h"
-#include "comm/membership.h"
-#include "comm/membership_message.h"
+#include "comm/group/membership.h"
+#include "comm/group/membership_message.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* The rules of the agreement one by one, where the simulation (test_membership.c) would need luck:
  * who is bound to a proposal and until when, when a leader may propose, what is kept in mind. */
-#include "comm/membership.h"
+#include "comm/group/membership.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

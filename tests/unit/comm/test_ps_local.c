@@ -8,11 +8,11 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "comm/embedding_init.h"
-#include "comm/ps.h"
-#include "comm/ps_batch.h"
-#include "comm/ps_store.h"
-#include "comm/tf_config.h"
+#include "comm/group/tf_config.h"
+#include "comm/ps/batch.h"
+#include "comm/ps/embedding_init.h"
+#include "comm/ps/ps.h"
+#include "comm/ps/store.h"
 
 static struct ty_tf_config *parse(const char *text)
 {

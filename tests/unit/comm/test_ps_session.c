@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "comm/ps_session.h"
+#include "comm/ps/session.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/rand.h"
-#include "comm/ps_snapshot.h"
+#include "comm/ps/snapshot.h"
 
 #include <fcntl.h>
 #include <poll.h>

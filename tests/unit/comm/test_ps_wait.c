@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "comm/ps.h"
-#include "comm/ps_wait.h"
+#include "comm/ps/ps.h"
+#include "comm/ps/wait.h"
 #include "members.h"
 
 #include <signal.h>

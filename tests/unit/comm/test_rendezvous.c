@@ -1,9 +1,9 @@
 /* Finding each other: late, missing, foreign and wrong members, each with the words it gets. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "comm/secret.h"
-#include "comm/socket.h"
-#include "comm/wire.h"
+#include "comm/transport/secret.h"
+#include "comm/transport/socket.h"
+#include "comm/transport/wire.h"
 #include "members.h"
 
 #include <arpa/inet.h>

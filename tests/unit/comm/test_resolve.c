@@ -1,6 +1,6 @@
 /* Looking hosts up: an address in numbers is its own answer, a name is answered later, and one who
  * no longer wants the answer may go. */
-#include "comm/resolve.h"
+#include "comm/transport/resolve.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>

@@ -2,9 +2,9 @@
  * with whom, and what happens where sharing is not possible. */
 #include "base/file.h"
 #include "base/mem.h"
-#include "comm/host_links.h"
-#include "comm/shared_memory.h"
-#include "comm/transport_shm.h"
+#include "comm/group/host_links.h"
+#include "comm/transport/shared_memory.h"
+#include "comm/transport/shm.h"
 #include "members.h"
 
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* The bytes of the protocol: what is written is read back, anything else is refused; and the walk
  * along a stream that several connections share. */
 #include "base/mem.h"
-#include "comm/ps_wire.h"
-#include "comm/ring.h"
-#include "comm/secret.h"
-#include "comm/terms.h"
-#include "comm/wire.h"
+#include "comm/collective/ring.h"
+#include "comm/group/terms.h"
+#include "comm/ps/wire.h"
+#include "comm/transport/secret.h"
+#include "comm/transport/wire.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

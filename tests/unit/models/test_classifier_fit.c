@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/rand.h"
-#include "comm/tf_config.h"
+#include "comm/group/tf_config.h"
 #include "models/classifier_fit.h"
 #include "train/checkpoint.h"
 #include "train/model_versions.h"

@@ -1,0 +1,306 @@
+/* Which members share a machine, and passing descriptors among them; see host_links.h. */
+#include "comm/group/host_links.h"
+
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/rand.h"
+#include "base/str.h"
+#include "comm/group/machine.h"
+#include "comm/transport/descriptors.h"
+#include "comm/transport/secret.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+enum { SWAP_MS = 5000, TOKEN_SIZE = SECRET_MAC_SIZE, BACKLOG = HOST_MEMBERS_MAX };
+
+static const char PEERS_DIR[] = "/run/trainyard/peers";
+
+/* What a member tells all others about itself: bytes, so that they mean the same everywhere. */
+struct card {
+    char host[HOST_NAME_SIZE]; /* boot id and pretended name; "": shares with nobody */
+    uint8_t token[TOKEN_SIZE]; /* to be shown to it */
+    char name[40];             /* of its socket; abstract if it begins with '@' */
+};
+
+/* What a member says first on the connection to its leader. */
+struct hello {
+    uint8_t token[TOKEN_SIZE];
+    uint32_t rank;
+};
+
+static const char *peers_dir(void)
+{
+    const char *dir = getenv("TRAINYARD_PEERS_DIR");
+    return str_is_empty(dir) ? PEERS_DIR : dir;
+}
+
+static bool address_of(const char *name, struct sockaddr_un *ret, socklen_t *ret_size)
+{
+    *ret = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (name[0] == '@') {
+        int length =
+            snprintf(ret->sun_path + 1, sizeof(ret->sun_path) - 1, "trainyard-%s", name + 1);
+        *ret_size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+        return true;
+    }
+    int length = snprintf(ret->sun_path, sizeof(ret->sun_path), "%s/%s", peers_dir(), name);
+    *ret_size = sizeof(*ret);
+    return length < (int)sizeof(ret->sun_path);
+}
+
+static int unix_socket(void)
+{
+    return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+static void forget(const char *name)
+{
+    struct sockaddr_un address;
+    socklen_t size;
+    if (name[0] && name[0] != '@' && address_of(name, &address, &size))
+        (void)unlink(address.sun_path);
+}
+
+/* An errno, or 0. */
+static int listen_at(const char *name, int *ret_fd)
+{
+    struct sockaddr_un address;
+    socklen_t size;
+    if (!address_of(name, &address, &size))
+        return ENAMETOOLONG;
+    _cleanup_fd_ int fd = unix_socket();
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) < 0)
+        return errno;
+    /* Peers may be other users; the token is what lets them in. */
+    if ((name[0] != '@' && chmod(address.sun_path, 0666) < 0) || listen(fd, BACKLOG) < 0) {
+        int errnum = errno;
+        forget(name);
+        return errnum;
+    }
+    *ret_fd = TAKE_FD(fd);
+    return 0;
+}
+
+/* In the directory of peers, else in the network namespace. */
+static int listen_somewhere(struct card *card, int *ret_fd, struct err *err)
+{
+    uint8_t draw[12];
+    char text[2 * sizeof(draw) + 1];
+    rand_secure(draw, sizeof(draw));
+    for (size_t i = 0; i < sizeof(draw); i++)
+        snprintf(text + 2 * i, 3, "%02x", draw[i]);
+    snprintf(card->name, sizeof(card->name), "%s", text);
+    if (listen_at(card->name, ret_fd) == 0)
+        return 0;
+    snprintf(card->name, sizeof(card->name), "@%s", text);
+    int errnum = listen_at(card->name, ret_fd);
+    return errnum ? err_set_errno(err, errnum, "cannot listen on a Unix socket") : 0;
+}
+
+static int describe_self(struct card *card, const char *pretend, int *ret_listener, struct err *err)
+{
+    char machine[MACHINE_ID_MAX];
+    int result = machine_id(machine, err);
+    if (result == 0)
+        result = listen_somewhere(card, ret_listener, err);
+    if (result < 0)
+        return result;
+    rand_secure(card->token, sizeof(card->token));
+    snprintf(card->host, sizeof(card->host), "%s/%s", machine, pretend ? pretend : "");
+    return 0;
+}
+
+void host_links_find(struct host_links *links, const char *const *hosts, int size, int rank)
+{
+    for (int i = 0; i < size; i++) {
+        links->leader[i] = i;
+        for (int j = 0; j < i && hosts[i][0] && links->leader[i] == i; j++)
+            if (strncmp(hosts[j], hosts[i], HOST_NAME_SIZE) == 0)
+                links->leader[i] = links->leader[j];
+    }
+    links->count = links->wanted = 0;
+    for (int i = 0; i < size; i++)
+        links->wanted += links->leader[i] == links->leader[rank];
+    if (links->wanted > HOST_MEMBERS_MAX)
+        (err_set)(&links->failure, ERR_UNSUPPORTED, "more than %d of them are too many",
+                  HOST_MEMBERS_MAX);
+    for (int i = 0; i < size; i++) {
+        int members = 0;
+        for (int j = 0; j < size; j++)
+            members += links->leader[j] == i;
+        for (int j = size - 1; members > HOST_MEMBERS_MAX && j >= 0; j--)
+            if (links->leader[j] == i)
+                links->leader[j] = j;
+    }
+    for (int i = 0; i < size; i++)
+        if (links->leader[i] == links->leader[rank]) {
+            links->index = i == rank ? links->count : links->index;
+            links->ranks[links->count++] = i;
+        }
+}
+
+static int connect_leader(struct host_links *links, const struct card *leader, int rank,
+                          struct err *err)
+{
+    struct sockaddr_un address;
+    socklen_t size;
+    struct hello hello = {.rank = (uint32_t)rank};
+    memcpy(hello.token, leader->token, sizeof(hello.token));
+    if (memchr(leader->name, '\0', sizeof(leader->name)) == NULL || strchr(leader->name, '/') ||
+        !address_of(leader->name, &address, &size))
+        return err_set(err, ERR_INVALID, "the name of its Unix socket is none");
+    _cleanup_fd_ int fd = unix_socket();
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, size) < 0 ||
+        send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello))
+        return err_set_errno(err, errno, "cannot reach its Unix socket");
+    links->links[0] = TAKE_FD(fd);
+    return 0;
+}
+
+/* All members have connected and said who they are before this is called; whoever has said nothing
+ * is none of them. */
+static int accept_members(struct host_links *links, int listener, const struct card *self,
+                          struct err *err)
+{
+    int missing = links->count - 1;
+    for (int fd;
+         missing && (fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;) {
+        struct hello hello;
+        int place = 0;
+        if (recv(fd, &hello, sizeof(hello), 0) == sizeof(hello) &&
+            secret_mac_equal(hello.token, self->token))
+            for (int i = 1; i < links->count; i++)
+                if (links->ranks[i] == (int)hello.rank && links->links[i] < 0)
+                    place = i;
+        if (place) {
+            links->links[place] = fd;
+            missing--;
+        } else {
+            close(fd);
+        }
+    }
+    return missing ? err_set(err, ERR_UNAVAILABLE, "%d of its members did not connect", missing)
+                   : 0;
+}
+
+static void close_links(struct host_links *links)
+{
+    for (int i = 0; i < HOST_MEMBERS_MAX; i++)
+        if (links->links[i] >= 0)
+            close(TAKE_FD(links->links[i]));
+}
+
+int host_links_agree(struct host_links *links, struct transport_tcp *tcp, bool yes, struct err *err)
+{
+    int size = transport_tcp_size(tcp);
+    _cleanup_free_ uint8_t *all = mem_calloc((size_t)size, 1);
+    const uint8_t own = yes;
+    int result = transport_tcp_begin(tcp, TRANSPORT_SHARE, sizeof(own), err);
+    if (result == 0)
+        result = transport_tcp_exchange(tcp, &own, sizeof(own), all, err);
+    if (result < 0)
+        return result;
+    _cleanup_free_ bool *refused = mem_calloc((size_t)size, sizeof(*refused));
+    for (int i = 0; i < size; i++)
+        refused[links->leader[i]] |= !all[i];
+    if (refused[links->leader[transport_tcp_rank(tcp)]]) {
+        close_links(links);
+        links->ranks[0] = transport_tcp_rank(tcp);
+        links->count = 1;
+        links->index = 0;
+    }
+    for (int i = 0; i < size; i++)
+        if (refused[links->leader[i]])
+            links->leader[i] = i;
+    return 0;
+}
+
+/* Everybody learns of everybody, connects to its leader, and hears who could not. */
+static int meet(struct host_links *links, struct transport_tcp *tcp, const struct card *self,
+                int listener, struct err *err)
+{
+    int size = transport_tcp_size(tcp), rank = transport_tcp_rank(tcp);
+    _cleanup_free_ struct card *cards = mem_calloc((size_t)size, sizeof(*cards));
+    int result = transport_tcp_begin(tcp, TRANSPORT_SHARE, sizeof(*self), err);
+    if (result == 0)
+        result = transport_tcp_exchange(tcp, self, sizeof(*self), cards, err);
+    if (result < 0)
+        return result;
+    _cleanup_free_ const char **hosts = mem_calloc((size_t)size, sizeof(*hosts));
+    for (int i = 0; i < size; i++)
+        hosts[i] = cards[i].host;
+    host_links_find(links, hosts, size, rank);
+    bool is_leader = links->leader[rank] == rank;
+    int connected =
+        is_leader ? 0 : connect_leader(links, &cards[links->leader[rank]], rank, &links->failure);
+    result = host_links_agree(links, tcp, connected == 0, err);
+    if (result == 0 && links->count > 1 && is_leader &&
+        accept_members(links, listener, self, &links->failure) < 0)
+        close_links(links); /* which the members see at once */
+    return result;
+}
+
+int host_links_open(struct transport_tcp *tcp, const char *pretend, struct host_links **ret,
+                    struct err *err)
+{
+    _cleanup_(cleanup_host_links) struct host_links *links = mem_zalloc(sizeof(*links));
+    _cleanup_fd_ int listener = -1;
+    struct card self = {0};
+    links->leader = mem_calloc((size_t)transport_tcp_size(tcp), sizeof(*links->leader));
+    for (int i = 0; i < HOST_MEMBERS_MAX; i++)
+        links->links[i] = -1;
+    if (describe_self(&self, pretend, &listener, &links->failure) < 0)
+        self.host[0] = '\0';
+    int result = meet(links, tcp, &self, listener, err);
+    forget(self.name);
+    if (result < 0)
+        return result;
+    *ret = TAKE(links);
+    return 0;
+}
+
+struct host_links *host_links_free(struct host_links *links)
+{
+    if (!links)
+        return NULL;
+    close_links(links);
+    free(links->leader);
+    free(links);
+    return NULL;
+}
+
+int host_links_swap(struct host_links *links, int fd, int *ret_fds, struct err *err)
+{
+    int fds[HOST_MEMBERS_MAX], result = 0;
+    int64_t deadline = moment_monotonic_ms() + SWAP_MS;
+    for (int i = 0; i < HOST_MEMBERS_MAX; i++)
+        fds[i] = -1;
+    if (links->index == 0) {
+        fds[0] = fd;
+        for (int i = 1; i < links->count && result == 0; i++)
+            result = descriptors_receive(links->links[i], deadline, &fds[i], 1, err);
+        for (int i = 1; i < links->count && result == 0; i++)
+            result = descriptors_send(links->links[i], fds, links->count, err);
+    } else {
+        result = descriptors_send(links->links[0], &fd, 1, err);
+        if (result == 0)
+            result = descriptors_receive(links->links[0], deadline, fds, links->count, err);
+        if (result == 0)
+            close(TAKE_FD(fds[links->index])); /* the own one, come back */
+    }
+    if (links->index == 0)
+        fds[0] = -1;
+    if (result == 0)
+        memcpy(ret_fds, fds, (size_t)links->count * sizeof(int));
+    else
+        close_links(links);
+    for (int i = 0; i < links->count && result < 0; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    return result;
+}

@@ -1,0 +1,132 @@
+/* The ids of one pull or push; see ps_batch.h. */
+#include "comm/ps/batch.h"
+
+#include "base/mem.h"
+#include "base/rand.h"
+#include "comm/collective/reduce.h"
+#include "comm/ps/embedding_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ps_batch_init(struct ps_batch *batch, size_t servers)
+{
+    *batch = (struct ps_batch){.servers = servers ? servers : 1};
+    batch->starts = mem_calloc(batch->servers + 1, sizeof(*batch->starts));
+    rand_secure(&batch->salt, sizeof(batch->salt));
+}
+
+void ps_batch_release(struct ps_batch *batch)
+{
+    if (batch->servers > 1)
+        free(batch->ids); /* else it is `seen` */
+    free(batch->starts);
+    free(batch->places);
+    free(batch->seen);
+    free(batch->server_of);
+    free(batch->target);
+    free(batch->slots);
+    *batch = (struct ps_batch){0};
+}
+
+size_t ps_batch_server(int64_t id, size_t servers)
+{
+    static const uint64_t SALT = 0x5851f42d4c957f2du; /* never to be changed */
+    return (size_t)((embedding_hash(SALT, id) >> 32) * servers >> 32);
+}
+
+static void reserve(struct ps_batch *batch, size_t count)
+{
+    if (count <= batch->capacity)
+        return;
+    size_t capacity = 1024;
+    while (capacity < count)
+        capacity *= 2;
+    batch->capacity = capacity;
+    batch->seen = mem_realloc(batch->seen, capacity * sizeof(*batch->seen));
+    batch->places = mem_realloc(batch->places, capacity * sizeof(*batch->places));
+    if (batch->servers > 1) {
+        batch->ids = mem_realloc(batch->ids, capacity * sizeof(*batch->ids));
+        batch->server_of = mem_realloc(batch->server_of, capacity * sizeof(*batch->server_of));
+        batch->target = mem_realloc(batch->target, capacity * sizeof(*batch->target));
+    } else {
+        batch->ids = batch->seen;
+    }
+    free(batch->slots);
+    batch->slots = mem_calloc(4 * capacity, sizeof(*batch->slots));
+    batch->slots_mask = 4 * capacity - 1;
+    batch->stamp = 0;
+}
+
+/* Each id once: `seen`, and `places` as numbers in it. */
+static void unify(struct ps_batch *batch, const int64_t *ids, size_t count)
+{
+    if (++batch->stamp == 0) {
+        memset(batch->slots, 0, (batch->slots_mask + 1) * sizeof(*batch->slots));
+        batch->stamp = 1;
+    }
+    uint32_t different = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct ps_batch_slot *slot;
+        size_t at = embedding_hash(batch->salt, ids[i]);
+        while (slot = &batch->slots[at & batch->slots_mask],
+               slot->stamp == batch->stamp && batch->seen[slot->number] != ids[i])
+            at++;
+        if (slot->stamp != batch->stamp) {
+            *slot = (struct ps_batch_slot){.stamp = batch->stamp, .number = different};
+            batch->seen[different++] = ids[i];
+        }
+        batch->places[i] = slot->number;
+    }
+    batch->count = different;
+}
+
+/* Sort by server, keeping the order within each. */
+static void group(struct ps_batch *batch, size_t count)
+{
+    size_t *starts = batch->starts;
+    memset(starts, 0, (batch->servers + 1) * sizeof(*starts));
+    for (size_t i = 0; i < batch->count; i++) {
+        size_t server = ps_batch_server(batch->seen[i], batch->servers);
+        batch->server_of[i] = (uint16_t)server;
+        starts[server + 1]++;
+    }
+    for (size_t server = 0; server < batch->servers; server++)
+        starts[server + 1] += starts[server];
+    /* Placing moves each start to its end, which is the next one's start: shift back after. */
+    for (size_t i = 0; i < batch->count; i++) {
+        size_t place = starts[batch->server_of[i]]++;
+        batch->target[i] = (uint32_t)place;
+        batch->ids[place] = batch->seen[i];
+    }
+    memmove(starts + 1, starts, batch->servers * sizeof(*starts));
+    starts[0] = 0;
+    for (size_t i = 0; i < count; i++)
+        batch->places[i] = batch->target[batch->places[i]];
+}
+
+void ps_batch_fill(struct ps_batch *batch, const int64_t *ids, size_t count)
+{
+    reserve(batch, count);
+    unify(batch, ids, count);
+    if (batch->servers > 1)
+        group(batch, count);
+    batch->starts[batch->servers] = batch->count;
+    batch->plain = batch->servers == 1 && batch->count == count;
+}
+
+void ps_batch_sum(const struct ps_batch *batch, const float *gradients, size_t count,
+                  size_t dimensions, float *ret)
+{
+    memset(ret, 0, batch->count * dimensions * sizeof(float));
+    for (size_t i = 0; i < count; i++)
+        reduce_add_f32(ret + batch->places[i] * dimensions, gradients + i * dimensions, dimensions);
+}
+
+void ps_batch_spread(const struct ps_batch *batch, const float *rows, size_t count,
+                     size_t dimensions, float *ret_rows)
+{
+    for (size_t i = 0; i < count; i++)
+        memcpy(ret_rows + i * dimensions, rows + batch->places[i] * dimensions,
+               dimensions * sizeof(float));
+}

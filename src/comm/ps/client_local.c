@@ -1,0 +1,190 @@
+/* The client with the variables inside its own process: what a cluster without ps trains with; see
+ * ps_client_private.h. */
+#include "base/mem.h"
+#include "comm/ps/client_private.h"
+#include "comm/ps/store.h"
+#include "comm/ps/update.h"
+
+#include <string.h>
+
+static void local_free(struct ps_client *client)
+{
+    ps_store_free(client->side);
+}
+
+static int dense_open(struct ps_client *client, const float *initial, struct err *err)
+{
+    const struct ps_dense_shape shape = {
+        .total = client->dense_count, .count = client->dense_count, .update = client->dense_update};
+    bool seeded;
+    int result = ps_store_dense_open(client->side, &shape, &seeded, err);
+    return result < 0 ? result
+                      : ps_store_dense_seed(client->side, initial, client->dense_count, err);
+}
+
+static int dense_pull(struct ps_client *client, float *ret_values, struct err *err)
+{
+    const float *values;
+    int result = ps_store_dense_pull(client->side, 0, client->dense_count, &values, err);
+    if (result == 0)
+        memcpy(ret_values, values, client->dense_count * sizeof(float));
+    return result;
+}
+
+static int dense_push(struct ps_client *client, const float *gradient, float rate, struct err *err)
+{
+    return ps_store_dense_push(client->side, 0, client->dense_count, gradient, rate, err);
+}
+
+static int table_open(struct ps_client *client, size_t number, struct err *err)
+{
+    return ps_store_table_open(client->side, number, &client->tables[number], err);
+}
+
+static int rows_pull(struct ps_client *client, size_t table, const struct ps_batch *batch,
+                     float *ret_rows, struct err *err)
+{
+    return ps_store_rows_pull(client->side, table, batch->ids, batch->count, ret_rows, err);
+}
+
+static int rows_push(struct ps_client *client, size_t table, const struct ps_batch *batch,
+                     const float *gradients, float rate, struct err *err)
+{
+    return ps_store_rows_push(client->side, table, batch->ids, batch->count, gradients, rate, err);
+}
+
+static int rows_scan(struct ps_client *client, size_t number, ps_visit *visit, void *context,
+                     struct err *err)
+{
+    const struct embedding_table *table = ps_store_table(client->side, number);
+    const int64_t *ids;
+    const float *rows;
+    size_t stride = embedding_table_stride(table), count;
+    for (size_t at = 0; (count = embedding_table_span(table, at, &ids, &rows)) > 0; at += count)
+        for (size_t i = 0; i < count; i++)
+            visit(context, ids[i], rows + i * stride);
+    return 0;
+}
+
+static int count(struct ps_client *client, enum ps_counter counter, uint64_t total, uint64_t *ret,
+                 struct err *err)
+{
+    return ps_store_count(client->side, 0, 0, counter, total, ret, err);
+}
+
+/* Applied at once, kept nowhere: nothing to wait for and nothing to write. */
+static int nothing(struct ps_client *client, struct err *err)
+{
+    return 0;
+}
+
+void ps_client_local_init(struct ps_client *client)
+{
+    static const struct ps_client_ops OPS = {
+        .free = local_free,
+        .dense_open = dense_open,
+        .dense_pull = dense_pull,
+        .dense_push = dense_push,
+        .table_open = table_open,
+        .rows_pull = rows_pull,
+        .rows_push = rows_push,
+        .rows_scan = rows_scan,
+        .flush = nothing,
+        .save = nothing,
+        .count = count,
+        .finish = nothing,
+    };
+    client->ops = &OPS;
+    client->side = ps_store_new(0);
+}
+
+/* ---- Values with their state, for who keeps them */
+
+static int check_inside(const struct ps_client *client, struct err *err)
+{
+    return client->servers == 0
+               ? 0
+               : err_set(err, ERR_UNSUPPORTED,
+                         "the variables are on parameter servers, which keep them");
+}
+
+static int check_dense(const struct ps_client *client, size_t *ret_state, struct err *err)
+{
+    int result = check_inside(client, err);
+    if (result == 0 && !client->dense_count)
+        return err_set(err, ERR_INVALID, "the dense vector has not been opened");
+    *ret_state = ps_update_state(&client->dense_update, client->dense_count);
+    return result;
+}
+
+int ps_dense_take(struct ps_client *client, float *ret_values, float *ret_state, struct err *err)
+{
+    size_t state;
+    int result = check_dense(client, &state, err);
+    if (result < 0)
+        return result;
+    struct ps_store_view view = ps_store_view(client->side);
+    memcpy(ret_values, view.values, client->dense_count * sizeof(float));
+    if (state)
+        memcpy(ret_state, view.state, state * sizeof(float));
+    return 0;
+}
+
+int ps_dense_put(struct ps_client *client, const float *values, const float *state, struct err *err)
+{
+    size_t count;
+    int result = check_dense(client, &count, err);
+    if (result < 0)
+        return result;
+    struct ps_store_view view = ps_store_view(client->side);
+    memcpy(view.values, values, client->dense_count * sizeof(float));
+    if (count)
+        memcpy(view.state, state, count * sizeof(float));
+    return 0;
+}
+
+static int check_rows(const struct ps_client *client, int table, struct err *err)
+{
+    int result = check_inside(client, err);
+    if (result == 0 && (table < 0 || (size_t)table >= client->table_count))
+        return err_set(err, ERR_INVALID, "table %d has not been opened", table);
+    return result;
+}
+
+int ps_rows_take(struct ps_client *client, int number, const int64_t *ids, size_t count,
+                 float *ret_rows, float *ret_state, struct err *err)
+{
+    int result = check_rows(client, number, err);
+    if (result < 0)
+        return result;
+    const struct embedding_table *table = ps_store_table(client->side, (size_t)number);
+    size_t values = (size_t)client->tables[number].dimensions;
+    size_t state = embedding_table_stride(table) - values;
+    _cleanup_free_ float *row = mem_calloc(values + state, sizeof(*row));
+    for (size_t i = 0; i < count; i++) {
+        embedding_table_get(table, ids[i], row);
+        memcpy(ret_rows + i * values, row, values * sizeof(float));
+        if (state)
+            memcpy(ret_state + i * state, row + values, state * sizeof(float));
+    }
+    return 0;
+}
+
+int ps_rows_put(struct ps_client *client, int number, const int64_t *ids, size_t count,
+                const float *rows, const float *state_of, struct err *err)
+{
+    int result = check_rows(client, number, err);
+    if (result < 0)
+        return result;
+    struct embedding_table *table = ps_store_table(client->side, (size_t)number);
+    size_t values = (size_t)client->tables[number].dimensions;
+    size_t state = embedding_table_stride(table) - values;
+    _cleanup_free_ float *row = mem_calloc(values + state, sizeof(*row));
+    for (size_t i = 0; result == 0 && i < count; i++) {
+        memcpy(row, rows + i * values, values * sizeof(float));
+        if (state)
+            memcpy(row + values, state_of + i * state, state * sizeof(float));
+        result = embedding_table_put(table, ids[i], row, err);
+    }
+    return result;
+}

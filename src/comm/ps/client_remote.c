@@ -1,0 +1,407 @@
+/* The client whose variables are on servers; see ps_client_private.h. Server s has the dense values
+ * from total·s/servers on, and the rows whose ids ps_batch_server() gives it. What goes to several
+ * servers is sent to all before the first answer is waited for. */
+#include "comm/ps/client_private.h"
+
+#include "base/mem.h"
+#include "base/rand.h"
+#include "comm/ps/link.h"
+
+#include <string.h>
+
+enum { TIMEOUT_MS = 5 * 60 * 1000, REPORT_MS = 5000 };
+
+struct remote {
+    struct ps_member member;
+    struct ps_link *links; /* by server */
+    uint64_t life;         /* of this process, among those of its worker */
+    float *seen;           /* the dense values this worker saw last */
+    uint8_t *scanned;      /* PS_FRAME_MAX, from the first scan on */
+};
+
+static struct ps_link *link_of(const struct ps_client *client, size_t server)
+{
+    return &((struct remote *)client->side)->links[server];
+}
+
+static uint64_t dense_first(const struct ps_client *client, size_t server)
+{
+    return (uint64_t)client->dense_count * server / client->servers;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- Opening, the first time (ps_link_request) and on a server that came back (ps_link_exchange).
+ * To do any of it twice changes nothing. */
+
+typedef int exchange(struct ps_link *link, const struct ps_frame *frame, const void *body,
+                     struct ps_frame *ret, struct err *err);
+
+static int attach(struct remote *remote, struct ps_link *link, exchange *talk, struct ps_frame *ret,
+                  struct err *err)
+{
+    const struct ps_frame frame = {
+        .type = PS_FRAME_ATTACH, .count = PS_WIRE_VERSION, .first = remote->life};
+    return talk(link, &frame, NULL, ret, err);
+}
+
+static int open_table(struct ps_client *client, struct ps_link *link, exchange *talk, size_t number,
+                      struct err *err)
+{
+    uint8_t body[PS_WIRE_TABLE_SIZE];
+    ps_wire_table_encode(&client->tables[number], body);
+    const struct ps_frame frame = {
+        .type = PS_FRAME_TABLE_OPEN, .table = (uint32_t)number, .size = sizeof(body)};
+    struct ps_frame answer;
+    return talk(link, &frame, body, &answer, err);
+}
+
+/* Opens this server's range, and gives it the values of `seen` if it has none. */
+static int open_dense(struct ps_client *client, struct ps_link *link, exchange *talk,
+                      bool *ret_seeded, struct err *err)
+{
+    struct remote *remote = client->side;
+    size_t server = (size_t)(link - remote->links);
+    uint64_t first = dense_first(client, server);
+    const struct ps_dense_shape shape = {.total = client->dense_count,
+                                         .first = first,
+                                         .count = dense_first(client, server + 1) - first,
+                                         .update = client->dense_update};
+    uint8_t body[PS_WIRE_DENSE_SIZE];
+    ps_wire_dense_encode(&shape, body);
+    struct ps_frame frame = {.type = PS_FRAME_DENSE_OPEN, .size = sizeof(body)}, answer;
+    int result = talk(link, &frame, body, &answer, err);
+    if (result < 0)
+        return result;
+    *ret_seeded = !answer.count;
+    for (uint64_t at = 0; !answer.count && at < shape.count; at += frame.count) {
+        size_t count = smaller(shape.count - at, PS_FRAME_VALUES_MAX);
+        frame = (struct ps_frame){.type = PS_FRAME_DENSE_SEED,
+                                  .first = at,
+                                  .count = (uint32_t)count,
+                                  .size = (uint32_t)(count * sizeof(float))};
+        struct ps_frame taken;
+        if ((result = talk(link, &frame, remote->seen + first + at, &taken, err)) < 0)
+            return result;
+    }
+    return 0;
+}
+
+static int reopen(void *context, struct ps_link *link, struct err *err)
+{
+    struct ps_client *client = context;
+    struct remote *remote = client->side;
+    struct ps_frame answer;
+    int result = attach(remote, link, ps_link_exchange, &answer, err);
+    bool seeded = false, empty = result == 0 && answer.count == 0;
+    for (size_t i = 0; i < client->table_count && result == 0; i++)
+        result = open_table(client, link, ps_link_exchange, i, err);
+    if (result == 0 && client->dense_count)
+        result = open_dense(client, link, ps_link_exchange, &seeded, err);
+    if (result < 0)
+        return result;
+    char name[TF_CONFIG_TASK_TEXT_MAX];
+    ps_member_describe(&remote->member, link->rank, name);
+    if (seeded)
+        ps_member_say(&remote->member,
+                      "%s is back and has no snapshot: its part of the dense values is set to what "
+                      "this worker saw last%s",
+                      name, client->table_count ? ", its rows start anew" : "");
+    else if (empty && client->table_count)
+        ps_member_say(&remote->member, "%s is back and has no snapshot: its rows start anew", name);
+    else
+        ps_member_say(&remote->member, "%s is back", name);
+    return 0;
+}
+
+/* One request without a body to all servers at once. */
+static int request_all(struct ps_client *client, const struct ps_frame *frame, struct err *err)
+{
+    int result = 0;
+    for (size_t server = 0; server < client->servers && result == 0; server++)
+        result = ps_link_ask(link_of(client, server), frame, NULL, err);
+    for (size_t server = 0; server < client->servers && result == 0; server++) {
+        struct ps_frame answer;
+        result = ps_link_answer(link_of(client, server), &answer, NULL, 0, err);
+    }
+    return result;
+}
+
+/* ---- The operations */
+
+static void remote_free(struct ps_client *client)
+{
+    struct remote *remote = client->side;
+    for (size_t i = 0; remote->links && i < client->servers; i++)
+        ps_link_release(&remote->links[i]);
+    free(remote->links);
+    free(remote->seen);
+    free(remote->scanned);
+    ps_member_release(&remote->member);
+    free(remote);
+}
+
+static int dense_open(struct ps_client *client, const float *initial, struct err *err)
+{
+    struct remote *remote = client->side;
+    free(remote->seen);
+    remote->seen = mem_calloc(client->dense_count, sizeof(float));
+    memcpy(remote->seen, initial, client->dense_count * sizeof(float));
+    int result = 0;
+    for (size_t server = 0; server < client->servers && result == 0; server++) {
+        bool seeded;
+        result = open_dense(client, link_of(client, server), ps_link_request, &seeded, err);
+    }
+    return result;
+}
+
+static int table_open(struct ps_client *client, size_t number, struct err *err)
+{
+    int result = 0;
+    for (size_t server = 0; server < client->servers && result == 0; server++)
+        result = open_table(client, link_of(client, server), ps_link_request, number, err);
+    return result;
+}
+
+static int dense_pull(struct ps_client *client, float *ret_values, struct err *err)
+{
+    struct remote *remote = client->side;
+    int result = 0;
+    bool more = true;
+    for (uint64_t at = 0; more && result == 0; at += PS_FRAME_VALUES_MAX) {
+        more = false;
+        for (int answering = 0; answering < 2 && result == 0; answering++)
+            for (size_t server = 0; server < client->servers && result == 0; server++) {
+                uint64_t first = dense_first(client, server);
+                uint64_t range = dense_first(client, server + 1) - first;
+                if (at >= range)
+                    continue;
+                size_t count = smaller(range - at, PS_FRAME_VALUES_MAX);
+                struct ps_frame frame = {
+                    .type = PS_FRAME_DENSE_PULL, .first = at, .count = (uint32_t)count};
+                struct ps_link *link = link_of(client, server);
+                result = answering ? ps_link_answer(link, &frame, ret_values + first + at,
+                                                    (int64_t)(count * sizeof(float)), err)
+                                   : ps_link_ask(link, &frame, NULL, err);
+                more |= at + count < range;
+            }
+    }
+    if (result == 0)
+        memcpy(remote->seen, ret_values, client->dense_count * sizeof(float));
+    return result;
+}
+
+static int dense_push(struct ps_client *client, const float *gradient, float rate, struct err *err)
+{
+    for (size_t server = 0; server < client->servers; server++) {
+        uint64_t first = dense_first(client, server);
+        uint64_t range = dense_first(client, server + 1) - first;
+        for (uint64_t at = 0; at < range;) {
+            size_t count = smaller(range - at, PS_FRAME_VALUES_MAX);
+            const struct ps_frame frame = {.type = PS_FRAME_DENSE_PUSH,
+                                           .first = at,
+                                           .count = (uint32_t)count,
+                                           .rate = rate,
+                                           .size = (uint32_t)(count * sizeof(float))};
+            uint8_t *body;
+            struct ps_link *link = link_of(client, server);
+            int result = ps_link_push_room(link, &frame, &body, err);
+            if (result < 0)
+                return result;
+            memcpy(body, gradient + first + at, frame.size);
+            if ((result = ps_link_push_send(link, err)) < 0)
+                return result;
+            at += count;
+        }
+    }
+    return 0;
+}
+
+static int rows_pull(struct ps_client *client, size_t table, const struct ps_batch *batch,
+                     float *ret_rows, struct err *err)
+{
+    size_t dimensions = (size_t)client->tables[table].dimensions;
+    size_t most = ps_frame_rows_max(dimensions);
+    int result = 0;
+    bool more = true;
+    for (size_t at = 0; more && result == 0; at += most) {
+        more = false;
+        for (int answering = 0; answering < 2 && result == 0; answering++)
+            for (size_t server = 0; server < client->servers && result == 0; server++) {
+                size_t first = batch->starts[server] + at, end = batch->starts[server + 1];
+                if (first >= end)
+                    continue;
+                size_t count = smaller(end - first, most);
+                struct ps_frame frame = {.type = PS_FRAME_ROWS_PULL,
+                                         .table = (uint32_t)table,
+                                         .count = (uint32_t)count,
+                                         .size = (uint32_t)(count * sizeof(int64_t))};
+                struct ps_link *link = link_of(client, server);
+                result = answering
+                             ? ps_link_answer(link, &frame, ret_rows + first * dimensions,
+                                              (int64_t)(count * dimensions * sizeof(float)), err)
+                             : ps_link_ask(link, &frame, batch->ids + first, err);
+                more |= first + count < end;
+            }
+    }
+    return result;
+}
+
+static int rows_push(struct ps_client *client, size_t table, const struct ps_batch *batch,
+                     const float *gradients, float rate, struct err *err)
+{
+    size_t dimensions = (size_t)client->tables[table].dimensions;
+    size_t most = ps_frame_rows_max(dimensions), row_size = dimensions * sizeof(float);
+    for (size_t server = 0; server < client->servers; server++) {
+        for (size_t at = batch->starts[server]; at < batch->starts[server + 1];) {
+            size_t count = smaller(batch->starts[server + 1] - at, most);
+            const struct ps_frame frame = {.type = PS_FRAME_ROWS_PUSH,
+                                           .table = (uint32_t)table,
+                                           .count = (uint32_t)count,
+                                           .rate = rate,
+                                           .size =
+                                               (uint32_t)(count * (sizeof(int64_t) + row_size))};
+            uint8_t *body;
+            struct ps_link *link = link_of(client, server);
+            int result = ps_link_push_room(link, &frame, &body, err);
+            if (result < 0)
+                return result;
+            body = mempcpy(body, batch->ids + at, count * sizeof(int64_t));
+            memcpy(body, gradients + at * dimensions, count * row_size);
+            if ((result = ps_link_push_send(link, err)) < 0)
+                return result;
+            at += count;
+        }
+    }
+    return 0;
+}
+
+static int scan_server(struct ps_client *client, struct ps_link *link, size_t table,
+                       ps_visit *visit, void *context, struct err *err)
+{
+    struct remote *remote = client->side;
+    size_t dimensions = (size_t)client->tables[table].dimensions;
+    struct ps_frame answer = {0};
+    do {
+        const struct ps_frame frame = {
+            .type = PS_FRAME_ROWS_SCAN, .table = (uint32_t)table, .first = answer.first};
+        int result = ps_link_ask(link, &frame, NULL, err);
+        if (result < 0 ||
+            (result = ps_link_answer(link, &answer, remote->scanned, PS_LINK_ANY, err)) < 0)
+            return result;
+        if (answer.size != answer.count * (sizeof(int64_t) + dimensions * sizeof(float)))
+            return err_set(err, ERR_INTERNAL, "a server sends %u rows in %u bytes", answer.count,
+                           answer.size);
+        const int64_t *ids = (const int64_t *)remote->scanned;
+        const float *rows = (const void *)(ids + answer.count);
+        for (size_t i = 0; i < answer.count; i++)
+            visit(context, ids[i], rows + i * dimensions);
+    } while (answer.count);
+    return 0;
+}
+
+static int rows_scan(struct ps_client *client, size_t table, ps_visit *visit, void *context,
+                     struct err *err)
+{
+    struct remote *remote = client->side;
+    if (!remote->scanned)
+        remote->scanned = mem_alloc(PS_FRAME_MAX);
+    int result = 0;
+    for (size_t server = 0; server < client->servers && result == 0; server++)
+        result = scan_server(client, link_of(client, server), table, visit, context, err);
+    return result;
+}
+
+static int flush(struct ps_client *client, struct err *err)
+{
+    for (size_t server = 0; server < client->servers; server++) {
+        int result = ps_link_flush(link_of(client, server), err);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+static int save(struct ps_client *client, struct err *err)
+{
+    const struct ps_frame frame = {.type = PS_FRAME_SAVE};
+    return request_all(client, &frame, err);
+}
+
+static int count(struct ps_client *client, enum ps_counter counter, uint64_t total, uint64_t *ret,
+                 struct err *err)
+{
+    const struct ps_frame frame = {.type = PS_FRAME_COUNT, .table = counter, .first = total};
+    struct ps_frame answer;
+    int result = ps_link_request(link_of(client, 0), &frame, NULL, &answer, err);
+    if (result == 0)
+        *ret = answer.first;
+    return result;
+}
+
+static int finish(struct ps_client *client, struct err *err)
+{
+    const struct ps_frame frame = {.type = PS_FRAME_FINISH};
+    int result = flush(client, err);
+    return result < 0 ? result : request_all(client, &frame, err);
+}
+
+static int connect_all(struct ps_client *client, int64_t timeout_ms, struct err *err)
+{
+    struct remote *remote = client->side;
+    size_t servers = client->servers;
+    _cleanup_free_ int *ranks = mem_calloc(servers, sizeof(int)),
+                       *fds = mem_calloc(servers, sizeof(int));
+    for (size_t i = 0; i < servers; i++)
+        ranks[i] = remote->member.workers + (int)i;
+    int result = rendezvous_call(&remote->member.meeting, ranks, (int)servers, fds, err);
+    if (result < 0)
+        return result;
+    remote->links = mem_calloc(servers, sizeof(*remote->links));
+    for (size_t i = 0; i < servers; i++)
+        ps_link_init(&remote->links[i], &remote->member, ranks[i], fds[i], timeout_ms, reopen,
+                     client);
+    for (size_t i = 0; i < servers && result == 0; i++) {
+        struct ps_frame answer;
+        result = attach(remote, &remote->links[i], ps_link_request, &answer, err);
+    }
+    return result;
+}
+
+int ps_client_remote_init(struct ps_client *client, const struct ps_options *options,
+                          struct err *err)
+{
+    static const struct ps_client_ops OPS = {
+        .free = remote_free,
+        .dense_open = dense_open,
+        .dense_pull = dense_pull,
+        .dense_push = dense_push,
+        .table_open = table_open,
+        .rows_pull = rows_pull,
+        .rows_push = rows_push,
+        .rows_scan = rows_scan,
+        .flush = flush,
+        .save = save,
+        .count = count,
+        .finish = finish,
+    };
+    struct remote *remote = mem_zalloc(sizeof(*remote));
+    client->ops = &OPS;
+    client->side = remote;
+    rand_secure(&remote->life, sizeof(remote->life));
+    int result =
+        ps_member_init(&remote->member, options->config, options->shape, options->secret, err);
+    if (result < 0)
+        return result;
+    struct rendezvous_options *meeting = &remote->member.meeting;
+    meeting->timeout_ms = options->join_timeout_ms ? options->join_timeout_ms : TIMEOUT_MS;
+    meeting->report_ms = options->report_ms ? options->report_ms : REPORT_MS;
+    meeting->stop = options->stop;
+    meeting->report = options->report;
+    meeting->waiting = options->waiting;
+    meeting->context = options->context;
+    return connect_all(client, options->timeout_ms ? options->timeout_ms : TIMEOUT_MS, err);
+}

@@ -1,0 +1,331 @@
+/* A parameter server; see ps.h. One thread, one epoll over all workers: whoever's message is whole
+ * is answered, in the order of arrival, so that no variable needs a lock. Workers come, go and come
+ * again; the server ends when all have said that they are done. */
+#include "comm/ps/server_private.h"
+
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/str.h"
+#include "comm/group/tf_config.h"
+#include "comm/transport/handshake_reason.h"
+#include "comm/transport/socket.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+enum {
+    EVENTS_MAX = 64,
+    GUESTS_MAX = 256,     /* connections beside one for each worker */
+    SHAKE_MAX_MS = 10000, /* from connecting to the end of a handshake */
+    ENDING_MAX_MS = 10000,
+    STOP_POLL_MS = 200, /* a signal may come just before the wait for events */
+};
+
+static void describe(const struct ps_server *server, uint32_t worker,
+                     char text[TF_CONFIG_TASK_TEXT_MAX])
+{
+    tf_config_task_name(&server->member.tasks[worker], text);
+}
+
+/* ---- Connections */
+
+static void watch(struct ps_server *server, struct ps_session *session, int operation)
+{
+    struct epoll_event event = {.events = ps_session_events(session), .data.ptr = session};
+    if (operation == EPOLL_CTL_MOD && event.events == session->events)
+        return;
+    session->events = event.events;
+    if (epoll_ctl(server->epoll, operation, session->fd, &event) < 0)
+        mem_panic("epoll: %s", strerror(errno));
+}
+
+/* It is freed when nobody looks at it any more. */
+static void close_session(struct ps_server *server, struct ps_session *session)
+{
+    (void)epoll_ctl(server->epoll, EPOLL_CTL_DEL, session->fd, NULL);
+    if (session->state == PS_SESSION_SHAKING)
+        handshake_release(&session->handshake);
+    else
+        close(session->fd);
+    session->fd = -1;
+    session->state = PS_SESSION_CLOSED;
+}
+
+static void note_stranger(struct ps_server *server, const struct ps_session *session,
+                          const struct err *why)
+{
+    /* One that tries again comes from another port: the reason makes it new or not. */
+    if (!str_eq(why->message, server->stranger))
+        ps_member_say(&server->member, "refused a connection from %s: %s", session->from,
+                      why->message);
+    str_copy(server->stranger, sizeof(server->stranger), why->message);
+}
+
+/* A worker that died and came back is the usual reason for two connections of one. */
+static void admit(struct ps_server *server, struct ps_session *session)
+{
+    uint32_t worker = session->handshake.hello.rank;
+    bool again = false;
+    for (size_t i = 0; i < server->sessions.count; i++) {
+        struct ps_session *other = server->sessions.items[i];
+        if ((other->state == PS_SESSION_SERVING || other->state == PS_SESSION_WAITING) &&
+            other->serve.worker == worker) {
+            close_session(server, other);
+            again = true;
+        }
+    }
+    char name[TF_CONFIG_TASK_TEXT_MAX];
+    describe(server, worker, name);
+    ps_session_begin(session, server->store, worker);
+    ps_wait_came(&server->wait, worker);
+    ps_member_say(&server->member, "%s joined%s from %s", name,
+                  again ? " with a new connection" : "", session->from);
+}
+
+/* What is to be said to one that knows the secret. */
+static enum wire_verdict judge(const struct ps_server *server, const struct wire_hello *hello)
+{
+    if (hello->rank >= (uint32_t)server->member.workers)
+        return WIRE_WRONG_TASK;
+    return hello->shape == server->options->shape ? WIRE_ACCEPTED : WIRE_OTHER_SHAPE;
+}
+
+static int shake(struct ps_server *server, struct ps_session *session, struct err *err)
+{
+    struct handshake *handshake = &session->handshake;
+    int result = handshake_progress(handshake, err);
+    if (result == 0 && handshake->state == HANDSHAKE_PROVEN) {
+        enum wire_verdict verdict = judge(server, &handshake->hello);
+        handshake_decide(handshake, verdict, NULL, 0);
+        result = handshake_progress(handshake, err);
+        char why[HANDSHAKE_REASON_MAX];
+        handshake_other_shape(handshake, why);
+        if (result == 0 && verdict != WIRE_ACCEPTED)
+            result = err_set(err, ERR_FORBIDDEN, "%s",
+                             verdict == WIRE_OTHER_SHAPE ? why : handshake_verdict_text(verdict));
+    }
+    if (result == 0 && handshake->state == HANDSHAKE_DONE)
+        admit(server, session);
+    return result;
+}
+
+static void say_left(struct ps_server *server, const struct ps_session *session,
+                     const struct err *why)
+{
+    char name[TF_CONFIG_TASK_TEXT_MAX];
+    describe(server, session->serve.worker, name);
+    if (!ps_store_is_finished(server->store, session->serve.worker))
+        ps_member_say(&server->member, "%s left: %s; it may join again", name, why->message);
+}
+
+static void note_finished(struct ps_server *server, const struct ps_session *session)
+{
+    char name[TF_CONFIG_TASK_TEXT_MAX];
+    describe(server, session->serve.worker, name);
+    ps_member_say(&server->member, "%s has finished, %zu of %d", name,
+                  ps_store_finished(server->store), server->member.workers);
+}
+
+void ps_server_progress(struct ps_server *server, struct ps_session *session)
+{
+    struct err err = ERR_INIT;
+    int result = 0;
+    if (session->state == PS_SESSION_SHAKING) {
+        if ((result = shake(server, session, &err)) < 0 && err.code != ERR_UNAVAILABLE)
+            note_stranger(server, session, &err);
+    } else {
+        bool waited = session->state == PS_SESSION_WAITING;
+        if ((result = ps_session_progress(session, &err)) < 0)
+            say_left(server, session, &err);
+        else if (!waited && session->state == PS_SESSION_WAITING) {
+            if (session->finishing)
+                note_finished(server, session);
+            ps_server_save_wanted(server); /* goes on with it if there is nothing to wait for */
+        }
+    }
+    if (result < 0)
+        close_session(server, session);
+    else if (session->state != PS_SESSION_CLOSED)
+        watch(server, session, EPOLL_CTL_MOD);
+}
+
+static void on_event(struct ps_server *server, struct ps_session *session, uint32_t events)
+{
+    if (session->state == PS_SESSION_WAITING && events & (EPOLLHUP | EPOLLERR)) {
+        struct err gone = ERR_INIT;
+        (err_set)(&gone, ERR_UNAVAILABLE, "%s", socket_reason(ECONNRESET));
+        say_left(server, session, &gone);
+        close_session(server, session);
+    } else if (session->state != PS_SESSION_CLOSED) {
+        ps_server_progress(server, session);
+    }
+}
+
+static void accept_all(struct ps_server *server, int64_t now)
+{
+    while (server->sessions.count < GUESTS_MAX + (size_t)server->member.workers) {
+        char from[SOCKET_ADDRESS_TEXT_MAX];
+        int fd = socket_accept(server->listener, from);
+        if (fd < 0)
+            return;
+        struct ps_session *session = ps_session_new(fd, &server->identity, now + SHAKE_MAX_MS);
+        memcpy(session->from, from, sizeof(from));
+        vec_push(&server->sessions, session);
+        watch(server, session, EPOLL_CTL_ADD);
+    }
+}
+
+/* Those whose handshake takes too long, and those that are closed. */
+static void sweep(struct ps_server *server, int64_t now)
+{
+    for (size_t i = 0; i < server->sessions.count;) {
+        struct ps_session *session = server->sessions.items[i];
+        if (session->state == PS_SESSION_SHAKING && now >= session->deadline)
+            close_session(server, session);
+        if (session->state == PS_SESSION_CLOSED) {
+            ps_session_free(session);
+            vec_remove(&server->sessions, i);
+        } else {
+            i++;
+        }
+    }
+}
+
+/* ---- The loop */
+
+static bool is_stopped(const struct ps_server *server)
+{
+    return server->options->stop && *server->options->stop;
+}
+
+/* All have finished and know it. */
+static bool is_over(struct ps_server *server, int64_t now)
+{
+    if (ps_store_finished(server->store) < (size_t)server->member.workers)
+        return false;
+    bool busy = false;
+    for (size_t i = 0; i < server->sessions.count; i++)
+        busy |= server->sessions.items[i]->state == PS_SESSION_WAITING ||
+                ps_session_has_output(server->sessions.items[i]);
+    if (!server->ending)
+        server->ends = now + ENDING_MAX_MS;
+    server->ending = true;
+    return !busy || (now >= server->ends && server->save_fd < 0);
+}
+
+static int wait_ms(struct ps_server *server, int64_t now)
+{
+    int64_t until = ps_server_save_due(server, now), due = ps_wait_due(&server->wait);
+    until = due < until ? due : until;
+    for (size_t i = 0; i < server->sessions.count; i++) {
+        const struct ps_session *session = server->sessions.items[i];
+        if (session->state == PS_SESSION_SHAKING && session->deadline < until)
+            until = session->deadline;
+    }
+    if (server->ending && server->ends < until)
+        until = server->ends;
+    if (server->options->stop && now + STOP_POLL_MS < until)
+        until = now + STOP_POLL_MS;
+    return until == INT64_MAX ? -1 : until <= now ? 0 : (int)(until - now);
+}
+
+static int serve(struct ps_server *server, struct err *err)
+{
+    struct epoll_event events[EVENTS_MAX];
+    for (;;) {
+        int64_t now = moment_monotonic_ms();
+        sweep(server, now);
+        if (is_stopped(server) || is_over(server, now))
+            return 0;
+        int result = ps_wait_check(&server->wait, now, err);
+        if (result < 0)
+            return result;
+        int count = epoll_wait(server->epoll, events, EVENTS_MAX, wait_ms(server, now));
+        for (int i = 0; i < count; i++) {
+            void *whose = events[i].data.ptr;
+            if (whose == &server->listener)
+                accept_all(server, moment_monotonic_ms());
+            else if (whose == &server->save_fd)
+                ps_server_saved(server);
+            else
+                on_event(server, whose, events[i].events);
+        }
+    }
+}
+
+/* ---- Beginning and end */
+
+static int check_options(const struct ps_server_options *options, struct err *err)
+{
+    const struct ty_task *self = &options->config->tasks[options->config->self];
+    if (self->role != TY_ROLE_PS)
+        return err_set(err, ERR_INVALID, "%s %d is no parameter server", ty_role_name(self->role),
+                       self->index);
+    if (tf_config_workers(options->config) == 0)
+        return err_set(err, ERR_INVALID, "the cluster has a ps and no worker to serve");
+    return 0;
+}
+
+static int begin(struct ps_server *server, struct err *err)
+{
+    const struct ps_server_options *options = server->options;
+    int result =
+        ps_member_init(&server->member, options->config, options->shape, options->secret, err);
+    if (result < 0)
+        return result;
+    server->member.meeting.report = options->report;
+    server->member.meeting.context = options->context;
+    rendezvous_identify(&server->member.meeting, &server->identity);
+    server->store = ps_store_new(options->table_memory_max);
+    if ((result = ps_server_restore(server, err)) < 0)
+        return result;
+    const struct ty_task *self = &server->member.tasks[server->member.meeting.rank];
+    result = socket_listen(self->port, strchr(self->host, ':') != NULL,
+                           server->member.workers + GUESTS_MAX, &server->listener, err);
+    if (result < 0)
+        return result;
+    server->epoll = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &server->listener};
+    if (server->epoll < 0 || epoll_ctl(server->epoll, EPOLL_CTL_ADD, server->listener, &event) < 0)
+        return err_set_errno(err, errno, "cannot wait for connections");
+    ps_member_say(&server->member, "ps %d of %d serves %d worker%s on port %d", self->index,
+                  server->member.servers, server->member.workers,
+                  server->member.workers == 1 ? "" : "s", self->port);
+    ps_wait_init(&server->wait, &server->member, options->report_ms, options->join_timeout_ms,
+                 moment_monotonic_ms());
+    for (int worker = 0; worker < server->member.workers; worker++)
+        if (ps_store_is_finished(server->store, (uint32_t)worker))
+            ps_wait_excuse(&server->wait, (uint32_t)worker);
+    return 0;
+}
+
+static void release(struct ps_server *server)
+{
+    for (size_t i = 0; i < server->sessions.count; i++)
+        ps_session_free(server->sessions.items[i]);
+    vec_release(&server->sessions);
+    if (server->listener >= 0)
+        close(server->listener);
+    if (server->epoll >= 0)
+        close(server->epoll);
+    ps_wait_release(&server->wait);
+    ps_snapshot_free(server->snapshot);
+    ps_store_free(server->store);
+    ps_member_release(&server->member);
+}
+
+int ps_server_run(const struct ps_server_options *options, bool *ret_stopped, struct err *err)
+{
+    struct ps_server server = {.options = options, .epoll = -1, .listener = -1, .save_fd = -1};
+    int result = check_options(options, err);
+    if (result < 0)
+        return result;
+    if ((result = begin(&server, err)) == 0 && (result = serve(&server, err)) == 0) {
+        bool stopped = is_stopped(&server);
+        if ((result = ps_server_save_last(&server, err)) == 0)
+            *ret_stopped = stopped;
+    }
+    release(&server);
+    return result;
+}

@@ -1,0 +1,172 @@
+/* One worker's connection, at the server; see ps_session.h. */
+#include "comm/ps/session.h"
+
+#include "base/mem.h"
+#include "comm/transport/socket.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/epoll.h>
+
+enum {
+    READ_SIZE = 64 << 10,  /* at least this much is asked for at once */
+    TURN_SIZE = 4 << 20,   /* read from one worker before the others have their turn */
+    OUT_ENOUGH = 64 << 10, /* answers that are gathered before they are sent */
+};
+
+struct ps_session *ps_session_new(int fd, const struct handshake_identity *identity,
+                                  int64_t deadline)
+{
+    struct ps_session *session = mem_zalloc(sizeof(*session));
+    session->fd = fd;
+    session->deadline = deadline;
+    handshake_init_acceptor(&session->handshake, fd, identity);
+    buf_init(&session->in, PS_FRAME_HEAD_SIZE + PS_FRAME_MAX + READ_SIZE);
+    buf_init(&session->out, PS_FRAME_HEAD_SIZE + PS_FRAME_MAX + OUT_ENOUGH);
+    return session;
+}
+
+struct ps_session *ps_session_free(struct ps_session *session)
+{
+    if (!session)
+        return NULL;
+    if (session->state != PS_SESSION_SHAKING && session->fd >= 0)
+        close(session->fd);
+    handshake_release(&session->handshake); /* closes it while it has it */
+    ps_serve_release(&session->serve);
+    buf_release(&session->in);
+    buf_release(&session->out);
+    free(session);
+    return NULL;
+}
+
+/* A failure is met again, and told, by whoever sends the rest. */
+static void send_part(void *context, size_t ready)
+{
+    struct ps_session *session = context;
+    ssize_t sent =
+        socket_send(session->fd, session->out.data + session->out_at, ready - session->out_at);
+    session->out_at += sent > 0 ? (size_t)sent : 0;
+}
+
+void ps_session_begin(struct ps_session *session, struct ps_store *store, uint32_t worker)
+{
+    session->fd = handshake_take(&session->handshake).fd;
+    ps_serve_init(&session->serve, store, worker);
+    session->serve.on_part = send_part;
+    session->serve.context = session;
+    session->state = PS_SESSION_SERVING;
+}
+
+bool ps_session_has_output(const struct ps_session *session)
+{
+    return session->out_at < session->out.size;
+}
+
+uint32_t ps_session_events(const struct ps_session *session)
+{
+    if (session->state == PS_SESSION_SHAKING)
+        return handshake_events(&session->handshake) == POLLOUT ? EPOLLOUT : EPOLLIN;
+    if (ps_session_has_output(session))
+        return EPOLLOUT;
+    return session->state == PS_SESSION_SERVING ? EPOLLIN : 0;
+}
+
+static int broken(int errnum, struct err *err)
+{
+    return err_set(err, ERR_UNAVAILABLE, "%s", socket_reason(errnum));
+}
+
+static int send_output(struct ps_session *session, struct err *err)
+{
+    while (ps_session_has_output(session)) {
+        ssize_t sent = socket_send(session->fd, session->out.data + session->out_at,
+                                   session->out.size - session->out_at);
+        if (sent == -EAGAIN)
+            return 0;
+        if (sent < 0)
+            return broken((int)-sent, err);
+        session->out_at += (size_t)sent;
+    }
+    buf_clear(&session->out);
+    session->out_at = 0;
+    return 0;
+}
+
+/* How many bytes are missing from the next message: 0 if it is whole. */
+static int missing(const struct ps_session *session, struct ps_frame *ret_frame, size_t *ret,
+                   struct err *err)
+{
+    size_t have = session->in.size - session->in_at, whole = PS_FRAME_HEAD_SIZE;
+    if (have >= PS_FRAME_HEAD_SIZE) {
+        const uint8_t *head = (const uint8_t *)session->in.data + session->in_at;
+        int result = ps_frame_decode(head, ret_frame, err);
+        if (result < 0)
+            return result;
+        whole += ps_frame_padded(ret_frame->size);
+    }
+    *ret = have < whole ? whole - have : 0;
+    return 0;
+}
+
+/* Answer what is there, up to a message that is not whole, a question that must wait, or enough. */
+static int answer_input(struct ps_session *session, size_t *ret_missing, struct err *err)
+{
+    struct ps_frame frame = {0};
+    int result;
+    while ((result = missing(session, &frame, ret_missing, err)) == 0 && *ret_missing == 0 &&
+           session->out.size < OUT_ENOUGH) {
+        const uint8_t *head = (const uint8_t *)session->in.data + session->in_at;
+        enum ps_serve_result outcome =
+            ps_serve_request(&session->serve, &frame, head + PS_FRAME_HEAD_SIZE, &session->out);
+        session->in_at += PS_FRAME_HEAD_SIZE + ps_frame_padded(frame.size);
+        if (outcome == PS_SERVE_ANSWERED)
+            continue;
+        session->state = PS_SESSION_WAITING;
+        session->sequence = frame.sequence;
+        session->finishing = outcome == PS_SERVE_FINISH;
+        session->covered = false;
+        return 0;
+    }
+    if (result == 0 && *ret_missing) {
+        buf_consume(&session->in, session->in_at);
+        session->in_at = 0;
+    }
+    return result;
+}
+
+int ps_session_progress(struct ps_session *session, struct err *err)
+{
+    for (size_t turn = 0;;) {
+        size_t needed = 0;
+        int result = send_output(session, err);
+        if (result < 0 || ps_session_has_output(session) || session->state != PS_SESSION_SERVING)
+            return result;
+        if ((result = answer_input(session, &needed, err)) < 0)
+            return result;
+        if (session->out.size)
+            continue;
+        if (session->state != PS_SESSION_SERVING || turn >= TURN_SIZE)
+            return 0;
+        /* A message whose size is known is read to its end and no further, so that what was read
+         * need not be moved. */
+        size_t size = needed > READ_SIZE ? needed : READ_SIZE;
+        char *room = buf_reserve(&session->in, size);
+        ssize_t got = room ? socket_recv(session->fd, room, size) : -EMSGSIZE;
+        if (got == -EAGAIN)
+            return 0;
+        if (got < 0)
+            return broken((int)-got, err);
+        buf_commit(&session->in, (size_t)got);
+        turn += (size_t)got;
+    }
+}
+
+void ps_session_resume(struct ps_session *session, const struct err *failure)
+{
+    if (failure)
+        ps_serve_refuse(session->sequence, failure, &session->out);
+    else
+        ps_serve_done(session->sequence, &session->out);
+    session->state = PS_SESSION_SERVING;
+}

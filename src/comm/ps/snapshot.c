@@ -1,0 +1,304 @@
+/* A server's variables on disk; see ps_snapshot.h. What writes runs in a child of a process that
+ * may have threads: between fork() and _exit() only system calls and plain computing, no
+ * allocation. */
+#include "comm/ps/snapshot.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/moment.h"
+#include "comm/ps/snapshot_format.h"
+#include "comm/ps/update.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <zlib.h>
+
+enum { WRITE_SIZE = 1 << 20 };
+
+struct ps_snapshot {
+    struct ps_snapshot_owner owner;
+    char *directory, *path, *previous, *damaged, *aside;
+    uint8_t *buffer; /* of WRITE_SIZE, for what is written */
+    pid_t child;     /* 0: none */
+    int child_fd;
+};
+
+int ps_snapshot_new(const char *directory, const struct ps_snapshot_owner *owner,
+                    struct ps_snapshot **ret, struct err *err)
+{
+    int result = file_make_dirs(directory, 0777, err);
+    if (result < 0)
+        return result;
+    struct ps_snapshot *snapshot = mem_zalloc(sizeof(*snapshot));
+    snapshot->owner = *owner;
+    snapshot->directory = mem_strdup(directory);
+    snapshot->path =
+        mem_printf("%s/ps-%u-of-%u.snapshot", directory, owner->server, owner->servers);
+    snapshot->previous = mem_printf("%s.previous", snapshot->path);
+    snapshot->damaged = mem_printf("%s.damaged", snapshot->path);
+    snapshot->aside = mem_printf("%s.new", snapshot->path);
+    snapshot->buffer = mem_alloc(WRITE_SIZE);
+    snapshot->child_fd = -1;
+    *ret = snapshot;
+    return 0;
+}
+
+struct ps_snapshot *ps_snapshot_free(struct ps_snapshot *snapshot)
+{
+    if (!snapshot)
+        return NULL;
+    if (snapshot->child) {
+        kill(snapshot->child, SIGKILL);
+        (void)ps_snapshot_finish(snapshot, NULL);
+    }
+    free(snapshot->directory);
+    free(snapshot->path);
+    free(snapshot->previous);
+    free(snapshot->damaged);
+    free(snapshot->aside);
+    free(snapshot->buffer);
+    free(snapshot);
+    return NULL;
+}
+
+const char *ps_snapshot_path(const struct ps_snapshot *snapshot)
+{
+    return snapshot->path;
+}
+
+/* ---- Writing; results are errno numbers */
+
+struct writer {
+    int fd;
+    uint8_t *buffer;
+    size_t used;
+    uLong crc;
+    int error; /* of the first write that failed; the rest is not written */
+};
+
+static void write_out(struct writer *writer)
+{
+    for (size_t at = 0; at < writer->used && !writer->error;) {
+        ssize_t written = write(writer->fd, writer->buffer + at, writer->used - at);
+        if (written < 0 && errno != EINTR)
+            writer->error = errno;
+        at += written < 0 ? 0 : (size_t)written;
+    }
+    writer->used = 0;
+}
+
+static void put(struct writer *writer, const void *data, size_t size)
+{
+    const uint8_t *at = data;
+    if (size)
+        writer->crc = crc32_z(writer->crc, at, size);
+    while (size) {
+        size_t room = WRITE_SIZE - writer->used, part = size < room ? size : room;
+        memcpy(writer->buffer + writer->used, at, part);
+        writer->used += part;
+        at += part;
+        size -= part;
+        if (writer->used == WRITE_SIZE)
+            write_out(writer);
+    }
+}
+
+static void put_head(struct writer *writer, const struct ps_snapshot_owner *owner,
+                     const struct ps_store *store, const struct ps_store_view *view)
+{
+    struct ps_snapshot_head head = {.version = PS_SNAPSHOT_VERSION,
+                                    .shape = owner->shape,
+                                    .server = owner->server,
+                                    .servers = owner->servers,
+                                    .saved_ms = moment_wall_ms(),
+                                    .tables = (uint32_t)ps_store_tables(store),
+                                    .tallies = (uint32_t)view->tally_count,
+                                    .seeded = view->seeded};
+    memcpy(head.magic, PS_SNAPSHOT_MAGIC, sizeof(head.magic));
+    memcpy(head.counted, view->counted, sizeof(view->counted));
+    ps_wire_dense_encode(&view->dense, head.dense);
+    put(writer, &head, sizeof(head));
+    for (size_t i = 0; i < view->tally_count; i++) {
+        const struct ps_tally *tally = &view->tallies[i];
+        struct ps_snapshot_tally kept = {
+            .worker = tally->worker, .finished = tally->finished, .life = tally->life};
+        memcpy(kept.totals, tally->totals, sizeof(tally->totals));
+        put(writer, &kept, sizeof(kept));
+    }
+}
+
+static void put_table(struct writer *writer, const struct embedding_table *table)
+{
+    struct ps_snapshot_table kept = {.rows = embedding_table_rows(table)};
+    ps_wire_table_encode(embedding_table_shape(table), kept.shape);
+    put(writer, &kept, sizeof(kept));
+    const int64_t *ids;
+    const float *rows;
+    size_t count, stride = embedding_table_stride(table);
+    for (size_t at = 0; (count = embedding_table_span(table, at, &ids, &rows)) > 0; at += count) {
+        const uint64_t span = count;
+        put(writer, &span, sizeof(span));
+        put(writer, ids, count * sizeof(*ids));
+        put(writer, rows, count * stride * sizeof(*rows));
+    }
+}
+
+static int write_aside(const struct ps_snapshot *snapshot, const struct ps_store *store)
+{
+    _cleanup_fd_ int fd = open(snapshot->aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return errno;
+    struct writer writer = {.fd = fd, .buffer = snapshot->buffer, .crc = crc32(0, NULL, 0)};
+    struct ps_store_view view = ps_store_view(store);
+    put_head(&writer, &snapshot->owner, store, &view);
+    put(&writer, view.values, view.dense.count * sizeof(float));
+    put(&writer, view.state,
+        view.dense.total ? ps_update_state(&view.dense.update, view.dense.count) * sizeof(float)
+                         : 0);
+    for (size_t i = 0; i < ps_store_tables(store); i++)
+        put_table(&writer, ps_store_table(store, i));
+    const uint32_t crc = (uint32_t)writer.crc;
+    put(&writer, &crc, sizeof(crc));
+    write_out(&writer);
+    if (!writer.error && fsync(fd) < 0)
+        writer.error = errno;
+    return writer.error;
+}
+
+/* Between the two renames there is only the previous one, which is found as well. */
+static int put_in_place(const struct ps_snapshot *snapshot)
+{
+    if ((rename(snapshot->path, snapshot->previous) < 0 && errno != ENOENT) ||
+        rename(snapshot->aside, snapshot->path) < 0)
+        return errno;
+    _cleanup_fd_ int fd = open(snapshot->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 || fsync(fd) < 0 ? errno : 0;
+}
+
+static int write_all(const struct ps_snapshot *snapshot, const struct ps_store *store)
+{
+    int error = write_aside(snapshot, store);
+    if (!error)
+        error = put_in_place(snapshot);
+    if (error)
+        unlink(snapshot->aside);
+    return error;
+}
+
+static int outcome(const struct ps_snapshot *snapshot, int error, struct err *err)
+{
+    return error ? err_set_errno(err, error, "cannot write '%s'", snapshot->path) : 0;
+}
+
+int ps_snapshot_write(struct ps_snapshot *snapshot, const struct ps_store *store, struct err *err)
+{
+    return outcome(snapshot, write_all(snapshot, store), err);
+}
+
+int ps_snapshot_start(struct ps_snapshot *snapshot, const struct ps_store *store, int *ret_fd,
+                      struct err *err)
+{
+    pid_t parent = getpid(), child = fork();
+    if (child < 0)
+        return err_set_errno(err, errno, "cannot write '%s'", snapshot->path);
+    if (child == 0) {
+        /* It must neither keep the server's connections and port open nor outlive it: the next
+         * server may be about to read. */
+        (void)close_range(3, ~0U, 0);
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        _exit(getppid() == parent ? write_all(snapshot, store) & 0xff : ECANCELED);
+    }
+    snapshot->child = child;
+    snapshot->child_fd = pidfd_open(child, 0);
+    if (snapshot->child_fd < 0) {
+        int result = err_set_errno(err, errno, "cannot watch the writing of '%s'", snapshot->path);
+        kill(child, SIGKILL);
+        (void)ps_snapshot_finish(snapshot, NULL);
+        return result;
+    }
+    *ret_fd = snapshot->child_fd;
+    return 0;
+}
+
+int ps_snapshot_finish(struct ps_snapshot *snapshot, struct err *err)
+{
+    int status = 0;
+    pid_t ended;
+    do
+        ended = waitpid(snapshot->child, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    snapshot->child = 0;
+    if (snapshot->child_fd >= 0)
+        close(snapshot->child_fd);
+    snapshot->child_fd = -1;
+    if (ended < 0 || !WIFEXITED(status))
+        return err_set(err, ERR_IO, "cannot write '%s': the process that wrote it was killed",
+                       snapshot->path);
+    return outcome(snapshot, WEXITSTATUS(status), err);
+}
+
+/* ---- Restoring */
+
+/* ERR_NOT_FOUND: no such file; ERR_BAD_REQUEST: damaged. */
+static int restore_one(const struct ps_snapshot *snapshot, const char *path, struct ps_store *store,
+                       struct ps_snapshot_info *ret_info, struct err *err)
+{
+    _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    if (fd < 0 || fstat(fd, &info) < 0)
+        return err_set_errno(err, errno, "cannot read '%s'", path);
+    size_t size = (size_t)info.st_size;
+    if (size == 0)
+        return err_set(err, ERR_BAD_REQUEST, "'%s' is damaged: it is empty", path);
+    void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    if (data == MAP_FAILED)
+        return err_set_errno(err, errno, "cannot read '%s'", path);
+    int result = ps_snapshot_decode(data, size, &snapshot->owner, store, ret_info, err);
+    munmap(data, size);
+    if (result == -ERR_BAD_REQUEST)
+        return err_wrap(err, "'%s' is damaged", path);
+    return result < 0 ? err_wrap(err, "cannot use '%s'", path) : 0;
+}
+
+int ps_snapshot_restore(struct ps_snapshot *snapshot, struct ps_store *store, bool *ret_found,
+                        struct ps_snapshot_info *ret_info, char note[PS_SNAPSHOT_NOTE_MAX],
+                        struct err *err)
+{
+    struct err last = ERR_INIT, before = ERR_INIT;
+    note[0] = '\0';
+    *ret_found = true;
+    int result = restore_one(snapshot, snapshot->path, store, ret_info, &last);
+    if (result == 0)
+        return 0;
+    if (last.code != ERR_NOT_FOUND && last.code != ERR_BAD_REQUEST)
+        return err_set(err, last.code, "%s", last.message);
+    ps_store_clear(store);
+    result = restore_one(snapshot, snapshot->previous, store, ret_info, &before);
+    if (result == 0) {
+        ret_info->previous = true;
+        if (last.code == ERR_BAD_REQUEST) {
+            /* So that the next save does not put it in the place of the good one. */
+            (void)rename(snapshot->path, snapshot->damaged);
+            snprintf(note, PS_SNAPSHOT_NOTE_MAX, "%s; it is kept as '.damaged'", last.message);
+        }
+        return 0;
+    }
+    ps_store_clear(store);
+    *ret_found = false;
+    if (last.code == ERR_NOT_FOUND && before.code == ERR_NOT_FOUND)
+        return 0;
+    const struct err *damage = last.code == ERR_BAD_REQUEST ? &last : &before;
+    return err_set(err, damage->code,
+                   "%s, and there is no good one before it: remove it to start without what was "
+                   "learned",
+                   damage->message);
+}

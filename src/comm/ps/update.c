@@ -1,0 +1,61 @@
+/* How a gradient changes values; see ps_update.h. Written so that the compiler makes vectors of it
+ * for every machine this file is cloned for. */
+#include "comm/ps/update.h"
+
+#include "base/widest.h"
+
+#include <math.h>
+#include <string.h>
+
+int ps_update_check(const struct ps_update *update, struct err *err)
+{
+    if (update->rule != PS_SGD && update->rule != PS_ADAGRAD)
+        return err_set(err, ERR_INVALID, "update rule %d is none: there are SGD and Adagrad",
+                       (int)update->rule);
+    if (update->rule == PS_ADAGRAD && !(update->accumulator > 0 && isfinite(update->accumulator)))
+        return err_set(err, ERR_INVALID, "Adagrad's accumulator starts with %g: it must be above 0",
+                       (double)update->accumulator);
+    return 0;
+}
+
+bool ps_update_equal(const struct ps_update *a, const struct ps_update *b)
+{
+    return a->rule == b->rule && (a->rule == PS_SGD || a->accumulator == b->accumulator);
+}
+
+size_t ps_update_state(const struct ps_update *update, size_t count)
+{
+    return update->rule == PS_ADAGRAD ? count : 0;
+}
+
+void ps_update_init(const struct ps_update *update, float *state, size_t count)
+{
+    for (size_t i = 0; i < ps_update_state(update, count); i++)
+        state[i] = update->accumulator;
+}
+
+WIDEST static void sgd(float *restrict values, const float *restrict gradient, size_t count,
+                       float rate)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] -= rate * gradient[i];
+}
+
+WIDEST static void adagrad(float *restrict values, float *restrict sums,
+                           const float *restrict gradient, size_t count, float rate)
+{
+    for (size_t i = 0; i < count; i++) {
+        float g = gradient[i], sum = sums[i] + g * g;
+        sums[i] = sum;
+        values[i] -= rate * g / sqrtf(sum);
+    }
+}
+
+void ps_update_apply(const struct ps_update *update, float *values, float *state,
+                     const float *gradient, size_t count, float rate)
+{
+    if (update->rule == PS_ADAGRAD)
+        adagrad(values, state, gradient, count, rate);
+    else
+        sgd(values, gradient, count, rate);
+}

@@ -1,0 +1,38 @@
+/* One connection between two tasks, in the clear or encrypted: what is sent and received over it
+ * is the same, and so are the answers. Who has it waits for its descriptor, but only after a call
+ * that answered -EAGAIN: an encrypted connection may hold bytes that have left the descriptor.
+ * Made by handshake; used by lobby, transport_tcp and ps. */
+#ifndef TRAINYARD_COMM_CONNECTION_H
+#define TRAINYARD_COMM_CONNECTION_H
+
+#include "comm/transport/socket.h"
+#include "tls/tls.h"
+
+struct connection {
+    int fd;                 /* -1: none */
+    struct tls_stream *tls; /* NULL: in the clear */
+};
+
+#define CONNECTION_NONE ((struct connection){.fd = -1})
+
+/* As socket_recv and socket_send. After -EAGAIN what was to be sent must be sent again, from its
+ * first byte on and no less: some of it may have been encrypted already. */
+static inline ssize_t connection_recv(struct connection *connection, void *data, size_t size)
+{
+    return connection->tls ? tls_stream_recv(connection->tls, data, size)
+                           : socket_recv(connection->fd, data, size);
+}
+
+static inline ssize_t connection_send(struct connection *connection, const void *data, size_t size)
+{
+    return connection->tls ? tls_stream_send(connection->tls, data, size)
+                           : socket_send(connection->fd, data, size);
+}
+
+struct connection connection_take(struct connection *connection); /* leaves none */
+void connection_close(struct connection *connection);             /* safe on none */
+
+/* What all encrypted connections of a process share, over sockets. */
+int connection_encryption_new(struct tls_keyed **ret, struct err *err);
+
+#endif
