@@ -4,7 +4,7 @@
 #define TRAINYARD_MODELS_CLASSIFIER_H
 
 #include "base/json.h"
-#include "train/network.h"
+#include "train/network/network.h"
 
 enum { CLASSIFIER_CLASSES_MAX = 1000, CLASSIFIER_LABEL_MAX = 64 };
 

@@ -4,7 +4,7 @@
 #define TRAINYARD_MODELS_CLASSIFIER_EVAL_H
 
 #include "models/classifier_model.h"
-#include "train/idx.h"
+#include "train/data/idx.h"
 
 struct classifier_eval_class {
     size_t pictures, right;

@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 #include "base/moment.h"
-#include "train/checkpoint.h"
-#include "train/fit_loop.h"
-#include "train/model_versions.h"
+#include "train/run/checkpoint.h"
+#include "train/run/fit_loop.h"
+#include "train/run/model_versions.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -8,9 +8,9 @@
 
 #include "comm/ps/ps.h"
 #include "models/classifier_eval.h"
-#include "train/optimizer.h"
-#include "train/reducer.h"
-#include "train/run_log.h"
+#include "train/network/optimizer.h"
+#include "train/run/run_log.h"
+#include "train/team/reducer.h"
 
 #include <signal.h>
 

@@ -4,7 +4,7 @@
  * worker that was killed just takes the next one when it is back. */
 #include "models/classifier_fit_internal.h"
 
-#include "train/model_dir.h"
+#include "train/run/model_dir.h"
 
 #include <math.h>
 

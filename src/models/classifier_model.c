@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "train/checkpoint.h"
-#include "train/loss_softmax.h"
+#include "train/network/loss_softmax.h"
+#include "train/run/checkpoint.h"
 
 #include <math.h>
 #include <stdio.h>

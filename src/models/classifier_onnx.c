@@ -1,7 +1,7 @@
 /* A classifier as an ONNX file; see classifier_onnx.h. */
 #include "models/classifier_onnx.h"
 
-#include "train/onnx.h"
+#include "train/network/onnx.h"
 
 #define INPUTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 

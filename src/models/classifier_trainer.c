@@ -2,9 +2,9 @@
 #include "models/classifier_trainer.h"
 
 #include "base/mem.h"
-#include "train/batch_feed.h"
-#include "train/shuffle.h"
-#include "train/team.h"
+#include "train/data/batch_feed.h"
+#include "train/data/shuffle.h"
+#include "train/team/team.h"
 
 #include <pthread.h>
 

@@ -5,10 +5,10 @@
 #define TRAINYARD_MODELS_CLASSIFIER_TRAINER_H
 
 #include "models/classifier_model.h"
-#include "train/idx.h"
-#include "train/loss_softmax.h"
-#include "train/optimizer.h"
-#include "train/reducer.h"
+#include "train/data/idx.h"
+#include "train/network/loss_softmax.h"
+#include "train/network/optimizer.h"
+#include "train/team/reducer.h"
 
 enum { CLASSIFIER_BATCH_MAX = 4096 };
 

@@ -5,8 +5,8 @@
 #define TRAINYARD_MODELS_FACE_H
 
 #include "base/json.h"
-#include "train/face_crop.h"
-#include "train/network.h"
+#include "train/data/face_crop.h"
+#include "train/network/network.h"
 
 enum face_norm { FACE_NORM_GROUP, FACE_NORM_BATCH };
 

@@ -6,8 +6,8 @@
 #ifndef TRAINYARD_MODELS_FACE_BATCH_H
 #define TRAINYARD_MODELS_FACE_BATCH_H
 
-#include "train/augment.h"
-#include "train/dataset.h"
+#include "train/data/augment.h"
+#include "train/data/dataset.h"
 
 struct face_batch_entry {
     struct dataset_sample sample;

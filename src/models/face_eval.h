@@ -5,8 +5,8 @@
 #define TRAINYARD_MODELS_FACE_EVAL_H
 
 #include "models/face_model.h"
-#include "train/dataset.h"
-#include "train/metrics.h"
+#include "train/data/dataset.h"
+#include "train/network/metrics.h"
 
 struct face_eval_person {
     size_t person; /* in the data set */

@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 #include "models/face_pictures.h"
-#include "train/batch_feed.h"
-#include "train/checkpoint.h"
-#include "train/fit_loop.h"
+#include "train/data/batch_feed.h"
+#include "train/run/checkpoint.h"
+#include "train/run/fit_loop.h"
 
 #include <math.h>
 #include <unistd.h>

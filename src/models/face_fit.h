@@ -6,8 +6,8 @@
 
 #include "models/face_eval.h"
 #include "models/face_trainer.h"
-#include "train/augment.h"
-#include "train/run_log.h"
+#include "train/data/augment.h"
+#include "train/run/run_log.h"
 
 #include <signal.h>
 

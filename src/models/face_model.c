@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 
 #include <math.h>
 #include <string.h>

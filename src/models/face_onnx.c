@@ -1,7 +1,7 @@
 /* A face model as an ONNX file; see face_onnx.h. */
 #include "models/face_onnx.h"
 
-#include "train/onnx.h"
+#include "train/network/onnx.h"
 
 #define INPUTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 

@@ -6,8 +6,8 @@
 
 #include "models/face.h"
 #include "models/face_batch.h"
-#include "train/augment.h"
-#include "train/dataset.h"
+#include "train/data/augment.h"
+#include "train/data/dataset.h"
 
 struct face_pictures;
 

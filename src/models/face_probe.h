@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "models/face_model.h"
-#include "train/dataset.h"
-#include "train/metrics.h"
+#include "train/data/dataset.h"
+#include "train/network/metrics.h"
 
 enum { FACE_PROBE_STRANGER = -1, FACE_PROBE_POINTS_MAX = 200 };
 

@@ -2,7 +2,7 @@
 #include "models/face_threshold.h"
 
 #include "base/mem.h"
-#include "train/metrics.h"
+#include "train/network/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "models/face_trainer.h"
 
 #include "base/mem.h"
-#include "train/team.h"
+#include "train/team/team.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,9 +7,9 @@
 #define TRAINYARD_MODELS_FACE_TRAINER_H
 
 #include "models/face_model.h"
-#include "train/loss_triplet.h"
-#include "train/optimizer.h"
-#include "train/reducer.h"
+#include "train/network/loss_triplet.h"
+#include "train/network/optimizer.h"
+#include "train/team/reducer.h"
 
 struct face_trainer_options {
     int batch; /* global: pictures of all workers */

@@ -10,8 +10,8 @@
 #define TRAINYARD_MODELS_RECOMMENDER_H
 
 #include "base/json.h"
-#include "train/network.h"
-#include "train/ratings.h"
+#include "train/data/ratings.h"
+#include "train/network/network.h"
 
 #include <stdint.h>
 

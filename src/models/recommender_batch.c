@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "train/loss_score.h"
+#include "train/network/loss_score.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "models/recommender_eval.h"
 
 #include "base/mem.h"
-#include "train/metrics.h"
+#include "train/network/metrics.h"
 
 #include <math.h>
 #include <stdio.h>

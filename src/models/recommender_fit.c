@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "models/recommender_model.h"
-#include "train/dataset.h"
-#include "train/fit_loop.h"
+#include "train/data/dataset.h"
+#include "train/run/fit_loop.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #define TRAINYARD_MODELS_RECOMMENDER_FIT_H
 
 #include "models/recommender_eval.h"
-#include "train/run_log.h"
+#include "train/run/run_log.h"
 
 #include <signal.h>
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "models/recommender_fit_internal.h"
-#include "train/fit_loop.h"
+#include "train/run/fit_loop.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "comm/ps/ps.h"
 #include "models/recommender_batch.h"
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 
 #define RECOMMENDER_MODEL_FILE "recommender.model" /* in the model directory */
 

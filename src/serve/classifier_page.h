@@ -6,7 +6,7 @@
 
 #include "net/http.h"
 #include "serve/classifier_source.h"
-#include "train/idx.h"
+#include "train/data/idx.h"
 
 enum { CLASSIFIER_PAGE_INSTANCES_MAX = 1024 }; /* pictures of one request */
 

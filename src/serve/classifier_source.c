@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "train/model_versions.h"
+#include "train/run/model_versions.h"
 
 #include <stdlib.h>
 #include <string.h>

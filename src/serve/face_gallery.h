@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "models/face_model.h"
-#include "train/dataset.h"
+#include "train/data/dataset.h"
 
 #include <stddef.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "train/run_state.h"
+#include "train/run/run_state.h"
 
 struct monitor;
 

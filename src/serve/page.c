@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "train/picture.h"
+#include "train/data/picture.h"
 
 #include <string.h>
 

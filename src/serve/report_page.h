@@ -1,4 +1,4 @@
-/* The report of the training run a model came from (train/run_report.h), at /report of the page
+/* The report of the training run a model came from (train/run/run_report.h), at /report of the page
  * that serves the model. It is read when it is asked for, since a run that goes on writes it again.
  */
 #ifndef TRAINYARD_SERVE_REPORT_PAGE_H

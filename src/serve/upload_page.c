@@ -8,7 +8,7 @@
 #include "serve/multipart.h"
 #include "serve/page.h"
 #include "serve/report_page.h"
-#include "train/picture.h"
+#include "train/data/picture.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "loop/loop.h"
 #include "models/face_model.h"
 #include "net/http.h"
-#include "train/dataset.h"
+#include "train/data/dataset.h"
 
 struct upload_page_options {
     struct face_model *model;         /* used by this page alone from here on */

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "models/classifier_trainer.h"
-#include "train/optimizer.h"
+#include "train/network/optimizer.h"
 
 #include <stdio.h>
 #include <string.h>

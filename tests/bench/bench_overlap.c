@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "comm/group/tf_config.h"
 #include "models/classifier.h"
-#include "train/reducer_comm.h"
-#include "train/team.h"
+#include "train/team/reducer_comm.h"
+#include "train/team/team.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

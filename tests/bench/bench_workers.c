@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "models/face_trainer.h"
-#include "train/reducer_comm.h"
+#include "train/team/reducer_comm.h"
 
 #include <trainyard/tf_config.h>
 

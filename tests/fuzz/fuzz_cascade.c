@@ -1,6 +1,6 @@
 /* Cascades of any content: what is taken must run without harm on a picture of its window's size.
  */
-#include "train/cascade.h"
+#include "train/data/cascade.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

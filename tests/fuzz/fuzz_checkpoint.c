@@ -1,7 +1,7 @@
 /* Checkpoints of any content: the input is a file without its checksum, which is added here, so
  * that what lies behind that check is reached. */
 #include "base/mem.h"
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 
 #include <string.h>
 #include <zlib.h>

@@ -1,6 +1,6 @@
 /* IDX files of any content: the input is the pictures, then the labels, cut at the length that its
  * first two bytes say. What is taken must be whole: every pixel and label is read. */
-#include "train/idx.h"
+#include "train/data/idx.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

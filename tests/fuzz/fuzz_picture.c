@@ -1,6 +1,6 @@
 /* Every decoder through the one door an upload comes in by; what is decoded must also be scaled
  * without harm. */
-#include "train/picture.h"
+#include "train/data/picture.h"
 
 #include <stdint.h>
 

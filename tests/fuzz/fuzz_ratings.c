@@ -1,5 +1,5 @@
 /* CSV files of ratings: any bytes are read or refused, and what was read is within its limits. */
-#include "train/ratings.h"
+#include "train/data/ratings.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Any history of a run makes a document and a page, and nothing of it is markup. The input is lines
  * of JSON, as in the file. */
 #include "base/mem.h"
-#include "train/run_report.h"
+#include "train/run/run_report.h"
 
 #include <stdint.h>
 #include <string.h>

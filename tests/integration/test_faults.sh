@@ -121,7 +121,7 @@ alone "$SCRATCH/afterwards" $((last + 5)) --model-dir "$SCRATCH/model"
 alone "$SCRATCH/told-alone" $((last + 5))
 losses "$SCRATCH/told-alone" >"$SCRATCH/undisturbed"
 cat "$SCRATCH/told" <(losses "$SCRATCH/afterwards" | sed -n 1,5p) | sort -u >"$SCRATCH/distinct"
-# Equal to the last digit, until a gradient grows more from one step to the next than train/exact_sum.h has room for: then within rounding.
+# Equal to the last digit, until a gradient grows more from one step to the next than train/team/exact_sum.h has room for: then within rounding.
 read -r differing largest < <(awk 'NR == FNR { loss[$1] = $2; next } $2 "" != loss[$1] "" {
         differing++; by = ($2 - loss[$1]) / loss[$1]; by = by < 0 ? -by : by; largest = by > largest ? by : largest }
     END { print differing + 0, largest + 0 }' "$SCRATCH/undisturbed" "$SCRATCH/distinct")

@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/options.h"
-#include "train/dataset.h"
+#include "train/data/dataset.h"
 
 #include <stddef.h>
 

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "cli/trainer/data_target.h"
 #include "cli/trainer/people.h"
-#include "train/idx.h"
+#include "train/data/idx.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/trainer/data_target.h"
-#include "train/dataset.h"
-#include "train/picture.h"
+#include "train/data/dataset.h"
+#include "train/data/picture.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/trainer/people.h"
-#include "train/idx.h"
+#include "train/data/idx.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_CLI_TRAINER_DATA_TARGET_H
 #define TRAINYARD_CLI_TRAINER_DATA_TARGET_H
 
-#include "train/dataset.h"
+#include "train/data/dataset.h"
 
 /* There is no such folder, or nothing is in it. Hidden files and lost+found do not count. */
 int data_target_check_empty(const char *directory, struct err *err);

@@ -4,8 +4,8 @@
 #include "base/str.h"
 #include "models/classifier_onnx.h"
 #include "models/face_onnx.h"
-#include "train/checkpoint.h"
-#include "train/onnx.h"
+#include "train/network/onnx.h"
+#include "train/run/checkpoint.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #include "cli/trainer/fit_report.h"
 #include "cli/trainer/fit_terms.h"
 #include "models/classifier_fit.h"
-#include "train/model_dir.h"
-#include "train/reducer_comm.h"
+#include "train/run/model_dir.h"
+#include "train/team/reducer_comm.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #include "base/options.h"
 #include "comm/group/group.h"
 #include "comm/group/tf_config.h"
-#include "train/progress.h"
+#include "train/run/progress.h"
 
 #include <signal.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include "cli/trainer/fit_report.h"
 #include "cli/trainer/fit_terms.h"
 #include "cli/trainer/people.h"
-#include "train/reducer_comm.h"
+#include "train/team/reducer_comm.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "train/run_report.h"
+#include "train/run/run_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

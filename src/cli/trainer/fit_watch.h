@@ -4,7 +4,7 @@
 #define TRAINYARD_CLI_TRAINER_FIT_WATCH_H
 
 #include "base/options.h"
-#include "train/run_log.h"
+#include "train/run/run_log.h"
 
 #include <stddef.h>
 

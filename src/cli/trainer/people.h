@@ -4,7 +4,7 @@
 #define TRAINYARD_CLI_TRAINER_PEOPLE_H
 
 #include "base/options.h"
-#include "train/dataset_survey.h"
+#include "train/data/dataset_survey.h"
 
 /* How pictures are cut. Made from an option, or from what a model says of itself. */
 struct people_crop {

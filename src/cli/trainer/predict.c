@@ -8,7 +8,7 @@
 #include "cli/trainer/predict_probes.h"
 #include "models/face_eval.h"
 #include "serve/face_gallery.h"
-#include "train/picture.h"
+#include "train/data/picture.h"
 
 #include <stdio.h>
 

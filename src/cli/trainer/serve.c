@@ -7,7 +7,7 @@
 #include "models/face_threshold.h"
 #include "net/http_server.h"
 #include "serve/page.h"
-#include "train/idx.h"
+#include "train/data/idx.h"
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
 #include "base/str.h"
 #include "cli/trainer/people.h"
 #include "serve/upload_page.h"
-#include "train/checkpoint.h"
-#include "train/run_report.h"
+#include "train/run/checkpoint.h"
+#include "train/run/run_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

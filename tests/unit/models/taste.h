@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/rand.h"
-#include "train/ratings.h"
+#include "train/data/ratings.h"
 
 #include <math.h>
 

@@ -7,8 +7,8 @@
 #include "base/rand.h"
 #include "comm/group/tf_config.h"
 #include "models/classifier_fit.h"
-#include "train/checkpoint.h"
-#include "train/model_versions.h"
+#include "train/run/checkpoint.h"
+#include "train/run/model_versions.h"
 
 #include <math.h>
 #include <setjmp.h>

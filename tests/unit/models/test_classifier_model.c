@@ -4,7 +4,7 @@
 #include "base/rand.h"
 #include "models/classifier_model.h"
 #include "models/face_model.h"
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "models/face_model.h"
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 
 #include <math.h>
 #include <setjmp.h>

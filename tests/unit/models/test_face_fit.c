@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "models/face_fit.h"
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 #include "models/face_probe.h"
 
 #include "base/mem.h"
-#include "train/picture.h"
+#include "train/data/picture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

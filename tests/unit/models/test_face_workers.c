@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "models/face_pictures.h"
 #include "models/face_trainer.h"
-#include "train/reducer_comm.h"
+#include "train/team/reducer_comm.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 #include "base/rand.h"
 #include "models/classifier_onnx.h"
 #include "models/face_onnx.h"
-#include "train/onnx.h"
+#include "train/network/onnx.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

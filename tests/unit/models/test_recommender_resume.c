@@ -2,8 +2,8 @@
  * from is passed over or refused, and what was finished is not trained again. */
 #include "recommender_run.h"
 
-#include "train/checkpoint.h"
-#include "train/model_dir.h"
+#include "train/run/checkpoint.h"
+#include "train/run/model_dir.h"
 
 #include <string.h>
 #include <unistd.h>

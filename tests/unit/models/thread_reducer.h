@@ -3,8 +3,8 @@
 #define TRAINYARD_TEST_THREAD_REDUCER_H
 
 #include "base/mem.h"
-#include "train/reducer.h"
-#include "train/reducer_queue.h"
+#include "train/team/reducer.h"
+#include "train/team/reducer_queue.h"
 
 #include <pthread.h>
 #include <stdlib.h>

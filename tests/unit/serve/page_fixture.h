@@ -4,8 +4,8 @@
 #define TRAINYARD_TESTS_SERVE_PAGE_FIXTURE_H
 
 #include "models/face_model.h"
-#include "train/dataset.h"
-#include "train/params.h"
+#include "train/data/dataset.h"
+#include "train/network/params.h"
 
 static inline struct face_model *untrained_model(void)
 {

@@ -13,7 +13,7 @@
 #include "loop/sim/sim_loop.h"
 #include "page_call.h"
 #include "serve/classifier_page.h"
-#include "train/model_versions.h"
+#include "train/run/model_versions.h"
 
 #include <inttypes.h>
 #include <stdio.h>

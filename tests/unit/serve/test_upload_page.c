@@ -16,7 +16,7 @@
 #include "page_fixture.h"
 #include "serve/page.h"
 #include "serve/upload_page.h"
-#include "train/picture.h"
+#include "train/data/picture.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Changed pictures: the same draws give the same picture, no change gives the picture itself. */
 #include "random_floats.h"
 
-#include "train/augment.h"
+#include "train/data/augment.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Batches made ahead: the same bits with any number of loaders, in any share; a share that changes,
  * a step taken again, a jump, and a failure that comes with its step. Best run with a thread
  * sanitizer. */
-#include "train/batch_feed.h"
+#include "train/data/batch_feed.h"
 
 #include "base/mem.h"
 #include "base/rand.h"

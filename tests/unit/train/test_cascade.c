@@ -1,9 +1,9 @@
 /* Cascades: what a file says is what a window is judged by, and a file that says nonsense is
  * refused. Finding: a bright square on dark ground, with a cascade that knows nothing else; what is
  * installed with Debian's package is read where it is there. */
-#include "train/cascade.h"
-#include "train/face_crop.h"
-#include "train/face_finder.h"
+#include "train/data/cascade.h"
+#include "train/data/face_crop.h"
+#include "train/data/face_finder.h"
 
 #include "base/file.h"
 #include "base/mem.h"

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * and stops nothing. */
 #include "base/file.h"
 #include "base/mem.h"
-#include "train/checkpoint_writer.h"
+#include "train/run/checkpoint_writer.h"
 
 #include <dirent.h>
 #include <setjmp.h>

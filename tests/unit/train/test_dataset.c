@@ -1,11 +1,11 @@
 /* Data sets: folders in order, drawn faces that are the same everywhere, splits and batches that
  * depend on their keys alone. */
-#include "train/dataset.h"
+#include "train/data/dataset.h"
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "train/faces_procedural.h"
-#include "train/picture.h"
+#include "train/data/faces_procedural.h"
+#include "train/data/picture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

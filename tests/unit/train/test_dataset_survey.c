@@ -1,7 +1,7 @@
 /* Looking at a data set once: what cannot be decoded is left out, counted and named, the same with
  * any number of threads; who has no picture left is left out; faces are cut where they were found.
  */
-#include "train/dataset_survey.h"
+#include "train/data/dataset_survey.h"
 
 #include "base/file.h"
 #include "base/mem.h"

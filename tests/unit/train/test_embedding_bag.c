@@ -3,8 +3,8 @@
 #include "random_floats.h"
 
 #include "train/layers/embedding_bag.h"
-#include "train/loss_softmax.h"
-#include "train/network.h"
+#include "train/network/loss_softmax.h"
+#include "train/network/network.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

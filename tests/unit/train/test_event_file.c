@@ -1,7 +1,7 @@
 /* Event files against bytes that another program made from the published format. */
 #include "base/file.h"
 #include "base/mem.h"
-#include "train/event_file.h"
+#include "train/run/event_file.h"
 
 #include <dirent.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Sums that do not depend on order and grouping, and how little the rounding costs. */
 #include "random_floats.h"
 
-#include "train/exact_sum.h"
+#include "train/team/exact_sum.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

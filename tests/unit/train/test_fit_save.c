@@ -5,9 +5,9 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "train/checkpoint.h"
-#include "train/fit_agree.h"
-#include "train/fit_loop.h"
+#include "train/run/checkpoint.h"
+#include "train/run/fit_agree.h"
+#include "train/run/fit_loop.h"
 
 #include <math.h>
 #include <setjmp.h>

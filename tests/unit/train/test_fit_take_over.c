@@ -4,9 +4,9 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "train/checkpoint.h"
-#include "train/fit_loop.h"
-#include "train/model_dir.h"
+#include "train/run/checkpoint.h"
+#include "train/run/fit_loop.h"
+#include "train/run/model_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

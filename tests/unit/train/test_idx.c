@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "train/idx.h"
+#include "train/data/idx.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Losses on one number: their values, and their derivatives against differences. */
-#include "train/loss_score.h"
+#include "train/network/loss_score.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
  * and sums that do not depend on how a batch is shared. */
 #include "random_floats.h"
 
-#include "train/loss_softmax.h"
+#include "train/network/loss_softmax.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * search, and the degenerate batches. */
 #include "random_floats.h"
 
-#include "train/loss_triplet.h"
+#include "train/network/loss_triplet.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

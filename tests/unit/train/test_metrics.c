@@ -1,7 +1,7 @@
 /* Metrics of pairs and of scores against counting by hand, and ties. */
 #include "random_floats.h"
 
-#include "train/metrics.h"
+#include "train/network/metrics.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

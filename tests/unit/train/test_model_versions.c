@@ -1,7 +1,7 @@
 /* Versions of a model: numbered upwards, whole or not there, the newest whole one is found. */
 #include "base/file.h"
 #include "base/mem.h"
-#include "train/model_versions.h"
+#include "train/run/model_versions.h"
 
 #include <dirent.h>
 #include <setjmp.h>

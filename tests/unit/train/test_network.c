@@ -2,7 +2,7 @@
  * random sum of the outputs; and the rules of building. */
 #include "random_floats.h"
 
-#include "train/network.h"
+#include "train/network/network.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Optimizers reach the bottom of a bowl and do what their formulas say; schedules rise and fall. */
 #include "random_floats.h"
 
-#include "train/optimizer.h"
+#include "train/network/optimizer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

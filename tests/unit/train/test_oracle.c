@@ -3,10 +3,10 @@
  * numbers.txt. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "train/loss_softmax.h"
-#include "train/loss_triplet.h"
-#include "train/optimizer.h"
-#include "train/team.h"
+#include "train/network/loss_softmax.h"
+#include "train/network/loss_triplet.h"
+#include "train/network/optimizer.h"
+#include "train/team/team.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Pictures: what each decoder reads, how squares are cut and scaled, and what is refused with which
  * words. */
-#include "train/picture.h"
-#include "train/picture_internal.h"
+#include "train/data/picture.h"
+#include "train/data/picture_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

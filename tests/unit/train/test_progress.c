@@ -1,7 +1,7 @@
 /* Progress in its three forms, with times given by the test. */
 #include "base/cleanup.h"
 #include "base/mem.h"
-#include "train/progress.h"
+#include "train/run/progress.h"
 
 #include <math.h>
 #include <setjmp.h>

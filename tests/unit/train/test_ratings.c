@@ -2,7 +2,7 @@
  */
 #include "base/file.h"
 #include "base/mem.h"
-#include "train/ratings.h"
+#include "train/data/ratings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Sums in the background: in order, again after a wait, and after one that failed the rest is left
  * out and its error told once. */
-#include "train/reducer_queue.h"
+#include "train/team/reducer_queue.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

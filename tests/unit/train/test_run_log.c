@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "train/run_log.h"
+#include "train/run/run_log.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -4,10 +4,10 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "train/run_chart.h"
-#include "train/run_history.h"
-#include "train/run_log.h"
-#include "train/run_report.h"
+#include "train/run/run_chart.h"
+#include "train/run/run_history.h"
+#include "train/run/run_log.h"
+#include "train/run/run_report.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Where a run is: what was told is what is seen, from another thread as well, and what nobody told
  * is not in the document. */
 #include "base/mem.h"
-#include "train/run_state.h"
+#include "train/run/run_state.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* Every epoch shows every sample once, in an order of its own that only the seed decides. */
 #include "base/mem.h"
-#include "train/shuffle.h"
+#include "train/data/shuffle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

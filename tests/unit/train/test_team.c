@@ -3,8 +3,8 @@
 #include "../models/thread_reducer.h"
 #include "random_floats.h"
 
-#include "train/optimizer.h"
-#include "train/team.h"
+#include "train/network/optimizer.h"
+#include "train/team/team.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  */
 #include "random_floats.h"
 
-#include "train/team.h"
+#include "train/team/team.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,137 @@
+/* Changed pictures; see augment.h. One bilinear pass does all the geometry. */
+#include "train/data/augment.h"
+
+#include <math.h>
+
+static float between(struct rand *rand, float limit)
+{
+    return limit * (2 * (float)rand_unit(rand) - 1);
+}
+
+static int clamp(int value, int limit)
+{
+    return value < 0 ? 0 : value > limit ? limit : value;
+}
+
+bool augment_is_sane(const struct augment *augment)
+{
+    const float values[] = {augment->shift, augment->turn,  augment->scale,   augment->gamma,
+                            augment->noise, augment->cover, augment->backdrop};
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+        if (!(values[i] >= 0 && values[i] <= 1))
+            return false;
+    return true;
+}
+
+/* A rough bell is enough here, and much cheaper than a true normal. */
+static float bell(struct rand *rand)
+{
+    uint64_t bits = rand_next(rand);
+    float sum = 0;
+    for (int i = 0; i < 4; i++, bits >>= 16)
+        sum += (float)(bits & 0xffff) / 65535.0f - 0.5f;
+    return sum * 1.7320508f; /* four uniforms have a variance of 1/3 */
+}
+
+static void cover(struct rand *rand, float part, int side, int channels, float *to)
+{
+    int edge = (int)(part * (float)side * (float)rand_unit(rand));
+    int top = (int)rand_below(rand, (uint64_t)side), left = (int)rand_below(rand, (uint64_t)side);
+    float grey = (float)rand_unit(rand);
+    for (int y = top; y < top + edge && y < side; y++)
+        for (int x = left; x < left + edge && x < side; x++)
+            for (int c = 0; c < channels; c++)
+                to[(y * side + x) * channels + c] = grey;
+}
+
+/* The tone of all that lies outside of an upright oval, with a soft edge: a face fills the oval,
+ * and the wall behind it says nothing about who it is. */
+static void change_backdrop(struct rand *rand, float most, int side, int channels, float *to)
+{
+    const float across = 0.40f, down = 0.52f; /* half axes, in parts of the side */
+    const float edge = 0.9f, softness = 0.25f;
+    float tone = between(rand, most), centre = (float)(side - 1) / 2;
+    for (int y = 0; y < side; y++)
+        for (int x = 0; x < side; x++) {
+            float ex = ((float)x - centre) / (across * (float)side),
+                  ey = ((float)y - centre) / (down * (float)side);
+            float outside = (sqrtf(ex * ex + ey * ey) - edge) / softness;
+            outside = fminf(fmaxf(outside, 0), 1);
+            for (int c = 0; c < channels; c++) {
+                float *value = &to[(y * side + x) * channels + c];
+                *value = fminf(fmaxf(*value + outside * tone, 0), 1);
+            }
+        }
+}
+
+struct augment_shape augment_shape_draw(struct rand *rand, float highest)
+{
+    struct augment_shape shape;
+    for (int i = 0; i < 3; i++)
+        shape.across[i] = between(rand, highest);
+    for (int i = 0; i < 3; i++)
+        shape.down[i] = between(rand, highest);
+    return shape;
+}
+
+/* Of the point that is looked up, so that a person's shape is the same however the picture is
+ * shifted or turned. Wider or narrower by the first wave, by the others unevenly so. */
+static void reshape(const struct augment_shape *shape, float side, float *x, float *y)
+{
+    const float turn = 2 * (float)M_PI;
+    float u = *x / side, v = *y / side, wave = sinf(turn * u);
+    *x += side * (shape->across[0] * (2 * u - 1) + shape->across[1] * wave +
+                  shape->across[2] * wave * cosf(turn * v));
+    *y += side * (shape->down[0] * (2 * v - 1) + shape->down[1] * sinf(turn * v) +
+                  shape->down[2] * cosf(turn * u));
+}
+
+static bool is_as_it_was(const struct augment_shape *shape)
+{
+    for (int i = 0; shape && i < 3; i++)
+        if (shape->across[i] != 0 || shape->down[i] != 0)
+            return false;
+    return true;
+}
+
+void augment_picture(const struct augment *augment, const struct augment_shape *shape,
+                     struct rand *rand, const uint8_t *from, int side, int channels, float *to)
+{
+    bool reshaped = !is_as_it_was(shape);
+    float turn = between(rand, augment->turn), zoom = 1 + between(rand, augment->scale);
+    float dx = between(rand, augment->shift) * (float)side,
+          dy = between(rand, augment->shift) * (float)side;
+    float gamma = expf(between(rand, logf(1 + augment->gamma)));
+    bool mirrored = augment->mirror && (rand_next(rand) & 1);
+    float cosine = cosf(turn) * zoom, sine = sinf(turn) * zoom, centre = (float)(side - 1) / 2;
+    float curve[256];
+    for (int i = 0; i < 256; i++)
+        curve[i] = powf((float)i / 255, gamma);
+    for (int y = 0; y < side; y++)
+        for (int x = 0; x < side; x++) {
+            float px = (mirrored ? (float)(side - 1 - x) : (float)x) - centre,
+                  py = (float)y - centre;
+            float sx = cosine * px - sine * py + centre + dx,
+                  sy = sine * px + cosine * py + centre + dy;
+            if (reshaped)
+                reshape(shape, (float)side, &sx, &sy);
+            float bx = floorf(sx), by = floorf(sy), fx = sx - bx, fy = sy - by;
+            int x0 = clamp((int)bx, side - 1), x1 = clamp((int)bx + 1, side - 1);
+            int y0 = clamp((int)by, side - 1), y1 = clamp((int)by + 1, side - 1);
+            for (int c = 0; c < channels; c++) {
+                float a = curve[from[(y0 * side + x0) * channels + c]],
+                      b = curve[from[(y0 * side + x1) * channels + c]],
+                      d = curve[from[(y1 * side + x0) * channels + c]],
+                      e = curve[from[(y1 * side + x1) * channels + c]];
+                float top = a + (b - a) * fx, bottom = d + (e - d) * fx;
+                float value = top + (bottom - top) * fy;
+                if (augment->noise > 0)
+                    value += augment->noise * bell(rand);
+                to[(y * side + x) * channels + c] = value;
+            }
+        }
+    if (augment->backdrop > 0)
+        change_backdrop(rand, augment->backdrop, side, channels, to);
+    if (augment->cover > 0)
+        cover(rand, augment->cover, side, channels, to);
+}

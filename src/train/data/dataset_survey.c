@@ -1,0 +1,171 @@
+/* Looking at every picture once; see dataset_survey.h. Threads take the pictures in turn and write
+ * down what they saw; what follows from it is decided afterwards, in the order of the data set. */
+#include "train/data/dataset_survey.h"
+
+#include "base/mem.h"
+#include "base/thread.h"
+#include "train/data/dataset_internal.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+struct look {
+    const char *path;
+    struct picture_square square;
+    size_t faces;
+    char *reason; /* why it cannot be used; NULL: it can */
+};
+
+struct work {
+    const struct dataset_survey_options *options;
+    struct look *looks;
+    size_t count;
+    atomic_size_t next;
+};
+
+static void look_at(const struct dataset_survey_options *options, struct look *look)
+{
+    _cleanup_(picture_release) struct picture picture = {0};
+    struct err err = ERR_INIT;
+    int result = picture_read(look->path, &picture, &err);
+    if (result == 0) {
+        result = face_crop_choose(options->crop, options->finder, &picture, &look->square,
+                                  &look->faces, &err);
+        if (result < 0)
+            result = err_wrap(&err, "'%s'", look->path);
+    }
+    if (result < 0)
+        look->reason = mem_strdup(err.message);
+}
+
+static void *run_thread(void *argument)
+{
+    struct work *work = argument;
+    for (size_t i; (i = atomic_fetch_add(&work->next, 1)) < work->count;)
+        look_at(work->options, &work->looks[i]);
+    return NULL;
+}
+
+/* This thread works, too; so fewer threads than asked for only take longer. */
+static void look_at_all(struct work *work)
+{
+    pthread_t threads[DATASET_SURVEY_THREADS_MAX];
+    int started = 0, wanted = work->options->threads - 1;
+    wanted = wanted < DATASET_SURVEY_THREADS_MAX ? wanted : DATASET_SURVEY_THREADS_MAX;
+    while (started < wanted &&
+           thread_start(&threads[started], "survey", "a thread", run_thread, work, NULL) == 0)
+        started++;
+    run_thread(work);
+    for (int i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Keeps what can be used, and counts the rest. */
+static void sift_person(struct person *person, struct look *looks, bool cut,
+                        struct dataset_survey *survey)
+{
+    size_t kept = 0;
+    if (cut)
+        person->squares = mem_calloc(person->count, sizeof(*person->squares));
+    for (size_t i = 0; i < person->count; i++) {
+        struct look *look = &looks[i];
+        survey->faces += look->faces > 0;
+        if (!look->reason) {
+            if (cut)
+                person->squares[kept] = look->square;
+            person->files[kept++] = person->files[i];
+            continue;
+        }
+        free(person->files[i]);
+        survey->left_out++;
+        if (survey->named < DATASET_SURVEY_NAMED)
+            survey->reasons[survey->named++] = look->reason;
+        else
+            free(look->reason);
+    }
+    person->count = kept;
+}
+
+static void sift(struct dataset *dataset, struct look *looks, bool cut,
+                 struct dataset_survey *survey)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < dataset->count; i++) {
+        struct person *person = &dataset->persons[i];
+        size_t before = person->count;
+        sift_person(person, looks, cut, survey);
+        looks += before;
+        dataset->total -= before - person->count;
+        if (person->count > 0) {
+            dataset->persons[kept++] = *person;
+        } else {
+            survey->persons_left_out++;
+            free(person->name);
+            free(person->files);
+            free(person->squares);
+        }
+    }
+    dataset->count = kept;
+}
+
+int dataset_survey_run(struct dataset *dataset, const struct dataset_survey_options *options,
+                       struct dataset_survey *ret, struct err *err)
+{
+    struct dataset_survey survey = {0};
+    if (!dataset->drawn) {
+        struct work work = {.options = options, .count = dataset->total};
+        work.looks = mem_calloc(dataset->total, sizeof(*work.looks));
+        size_t at = 0;
+        for (size_t person = 0; person < dataset->count; person++)
+            for (size_t i = 0; i < dataset->persons[person].count; i++)
+                work.looks[at++].path = dataset->persons[person].files[i];
+        survey.pictures = dataset->total;
+        look_at_all(&work);
+        sift(dataset, work.looks, options->crop != FACE_CROP_OFF, &survey);
+        free(work.looks);
+    }
+    if (dataset->count == 0) {
+        int result = err_set(err, ERR_INVALID, "none of %zu pictures can be used; the first: %s",
+                             survey.pictures, survey.reasons[0]);
+        dataset_survey_release(&survey);
+        return result;
+    }
+    *ret = survey;
+    return 0;
+}
+
+void dataset_survey_forget_faces(struct dataset *dataset)
+{
+    for (size_t i = 0; i < dataset->count; i++) {
+        free(dataset->persons[i].squares);
+        dataset->persons[i].squares = NULL;
+    }
+}
+
+void dataset_survey_release(struct dataset_survey *survey)
+{
+    for (size_t i = 0; i < survey->named; i++)
+        free(survey->reasons[i]);
+    *survey = (struct dataset_survey){0};
+}
+
+void dataset_survey_sentence(const struct dataset_survey *survey, char *text, size_t size)
+{
+    if (size)
+        *text = '\0';
+    if (survey->left_out == 0)
+        return;
+    int used = snprintf(text, size, "%zu of %zu pictures cannot be used and %s left out",
+                        survey->left_out, survey->pictures, survey->left_out == 1 ? "is" : "are");
+    if (survey->persons_left_out && used >= 0 && (size_t)used < size)
+        used +=
+            snprintf(text + used, size - (size_t)used, ", and with them %zu %s",
+                     survey->persons_left_out, survey->persons_left_out == 1 ? "person" : "people");
+    for (size_t i = 0; i < survey->named && used >= 0 && (size_t)used < size; i++)
+        used +=
+            snprintf(text + used, size - (size_t)used, "%s%s", i ? "; " : ": ", survey->reasons[i]);
+    if (survey->left_out > survey->named && used >= 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, "; …");
+}

@@ -1,0 +1,17 @@
+/* The decoders, one a file. Each gets bytes that start with its format's mark. */
+#ifndef TRAINYARD_TRAIN_PICTURE_INTERNAL_H
+#define TRAINYARD_TRAIN_PICTURE_INTERNAL_H
+
+#include "train/data/picture.h"
+
+int picture_decode_pnm(const uint8_t *data, size_t size, struct picture *ret, struct err *err);
+int picture_decode_png(const uint8_t *data, size_t size, struct picture *ret, struct err *err);
+int picture_decode_jpeg(const uint8_t *data, size_t size, struct picture *ret, struct err *err);
+int picture_decode_webp(const uint8_t *data, size_t size, struct picture *ret, struct err *err);
+
+/* Check the size a header claims and allocate for it: nothing is allocated before this has agreed.
+ */
+int picture_allocate(struct picture *picture, size_t width, size_t height, size_t channels,
+                     struct err *err);
+
+#endif

@@ -1,0 +1,202 @@
+/* The triplet loss; see loss_triplet.h. Every worker computes it for the whole batch, so it must be
+ * short beside a step. Sums run in a fixed order whatever the width of the machine's vectors, so
+ * that every worker computes the same bits. */
+#include "train/network/loss_triplet.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "base/widest.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Under the root, so that two equal pictures have a slope. */
+#define TINY 1e-8f
+
+struct triplet {
+    int anchor, positive, negative;
+};
+
+/* The loops of what is built for several widths are over pictures, not over what is added up: an
+ * element's sum does not depend on the width. The build keeps multiplying and adding apart. */
+enum { LANES = 16, VECTORS = 4, BLOCK = LANES * VECTORS /* pictures */ };
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float))));
+
+/* Squared, from one picture to each of a block; the block has BLOCK pictures' first numbers, then
+ * their second ones, and so on. */
+WIDEST static void fill_block(const float *restrict own, const float *restrict block, int dim,
+                              float *restrict ret)
+{
+    lanes sums[VECTORS] = {0};
+    for (int k = 0; k < dim; k++)
+        for (int i = 0; i < VECTORS; i++) {
+            lanes apart = *(const lanes *)(const void *)(block + k * BLOCK + i * LANES) - own[k];
+            sums[i] += apart * apart;
+        }
+    memcpy(ret, sums, sizeof(sums));
+}
+
+static void fill_distances(const float *embeddings, int n, int dim, float *distance)
+{
+    size_t width = (size_t)dim, pitch = (size_t)n;
+    _cleanup_free_ float *block = mem_calloc(BLOCK * width + 1, sizeof(*block));
+    for (int first = 0; first < n; first += BLOCK) {
+        int count = n - first < BLOCK ? n - first : BLOCK;
+        for (int j = 0; j < count; j++)
+            for (size_t k = 0; k < width; k++)
+                block[k * BLOCK + (size_t)j] = embeddings[(size_t)(first + j) * width + k];
+        for (int i = 0; i < n; i++) {
+            float row[BLOCK];
+            fill_block(embeddings + (size_t)i * width, block, dim, row);
+            memcpy(distance + (size_t)i * pitch + (size_t)first, row, (size_t)count * sizeof(*row));
+        }
+    }
+}
+
+/* Distances are not negative, so their bits are in the same order as they are, and whole numbers
+ * have a smallest one that a vector finds. */
+static int32_t bits_of(float distance)
+{
+    int32_t bits;
+    memcpy(&bits, &distance, sizeof(bits));
+    return bits;
+}
+
+enum { NO_STRANGER = INT32_MIN };
+
+WIDEST static void fill_strangers(const float *restrict row, const int *restrict labels, int n,
+                                  int own, int32_t *restrict bits)
+{
+    for (int k = 0; k < n; k++) {
+        int32_t here = bits_of(row[k]);
+        bits[k] = labels[k] == own ? NO_STRANGER : here;
+    }
+}
+
+WIDEST static int32_t nearest_beyond(const int32_t *bits, int n, int32_t least)
+{
+    int32_t nearest = INT32_MAX;
+    for (int k = 0; k < n; k++) {
+        int32_t here = bits[k] > least ? bits[k] : INT32_MAX;
+        nearest = here < nearest ? here : nearest;
+    }
+    return nearest;
+}
+
+WIDEST static int32_t farthest_of(const int32_t *bits, int n)
+{
+    int32_t farthest = NO_STRANGER;
+    for (int k = 0; k < n; k++)
+        farthest = bits[k] > farthest ? bits[k] : farthest;
+    return farthest;
+}
+
+/* The nearest stranger beyond the positive, or else the farthest; -1 where there is none. */
+static int semi_hard_negative(const int32_t *strangers, int n, float positive)
+{
+    int32_t bits = nearest_beyond(strangers, n, bits_of(positive));
+    if (bits == INT32_MAX)
+        bits = farthest_of(strangers, n);
+    if (bits == NO_STRANGER)
+        return -1;
+    int k = 0;
+    while (strangers[k] != bits)
+        k++;
+    return k;
+}
+
+static bool batch_hard(const float *row, const int *labels, int n, int anchor, struct triplet *ret)
+{
+    int positive = -1, negative = -1;
+    for (int k = 0; k < n; k++) {
+        if (labels[k] != labels[anchor]) {
+            if (negative < 0 || row[k] < row[negative])
+                negative = k;
+        } else if (k != anchor && (positive < 0 || row[k] > row[positive])) {
+            positive = k;
+        }
+    }
+    *ret = (struct triplet){anchor, positive, negative};
+    return positive >= 0 && negative >= 0;
+}
+
+/* The three are different pictures. */
+WIDEST static void add_gradient(const float *restrict anchor, const float *restrict positive,
+                                const float *restrict negative, float pull, float push, int dim,
+                                float *restrict d_anchor, float *restrict d_positive,
+                                float *restrict d_negative)
+{
+    for (int k = 0; k < dim; k++) {
+        float to_positive = pull * (anchor[k] - positive[k]),
+              to_negative = push * (anchor[k] - negative[k]);
+        d_anchor[k] += to_positive - to_negative;
+        d_positive[k] -= to_positive;
+        d_negative[k] += to_negative;
+    }
+}
+
+/* The loss of one triplet; its gradient is added to d, not yet divided by the number of triplets.
+ * The derivative of |a − b|² by a is 2(a − b), that of |a − b| is (a − b) / |a − b|. */
+static double apply(const struct triplet_config *config, const struct triplet *t,
+                    const float *distance, const float *embeddings, int n, int dim, float *d)
+{
+    const float *row = distance + (size_t)t->anchor * (size_t)n;
+    float near = row[t->positive], far = row[t->negative], pull = 2, push = 2;
+    if (config->mining == TRIPLET_BATCH_HARD) {
+        near = sqrtf(near + TINY);
+        far = sqrtf(far + TINY);
+        pull = 1 / near;
+        push = 1 / far;
+    }
+    float loss = near - far + config->margin;
+    if (loss <= 0)
+        return 0;
+    size_t a = (size_t)t->anchor * (size_t)dim, p = (size_t)t->positive * (size_t)dim,
+           q = (size_t)t->negative * (size_t)dim;
+    add_gradient(embeddings + a, embeddings + p, embeddings + q, pull, push, dim, d + a, d + p,
+                 d + q);
+    return (double)loss;
+}
+
+struct triplet_result triplet_loss(const struct triplet_config *config, const float *embeddings,
+                                   const int *labels, int n, int dim, float *d_embeddings)
+{
+    struct triplet_result result = {0};
+    size_t count = (size_t)n * (size_t)dim;
+    _cleanup_free_ float *distance = mem_calloc((size_t)n * (size_t)n + 1, sizeof(*distance));
+    _cleanup_free_ int32_t *strangers = mem_calloc((size_t)n + 1, sizeof(*strangers));
+    fill_distances(embeddings, n, dim, distance);
+    memset(d_embeddings, 0, count * sizeof(*d_embeddings));
+    double total = 0;
+    for (int i = 0; i < n; i++) {
+        const float *row = distance + (size_t)i * (size_t)n;
+        fill_strangers(row, labels, n, labels[i], strangers);
+        /* One triplet an anchor, or one a pair of one person. */
+        for (int j = 0; j < (config->mining == TRIPLET_BATCH_HARD ? 1 : n); j++) {
+            struct triplet t = {i, j, -1};
+            if (config->mining == TRIPLET_BATCH_HARD) {
+                if (!batch_hard(row, labels, n, i, &t))
+                    continue;
+            } else {
+                if (strangers[j] != NO_STRANGER || j == i)
+                    continue;
+                t.negative = semi_hard_negative(strangers, n, row[j]);
+                if (t.negative < 0)
+                    continue;
+            }
+            double loss = apply(config, &t, distance, embeddings, n, dim, d_embeddings);
+            result.triplets++;
+            result.active += loss > 0;
+            total += loss;
+        }
+    }
+    if (result.triplets) {
+        float factor = 1 / (float)result.triplets;
+        for (size_t i = 0; i < count; i++)
+            d_embeddings[i] *= factor;
+        result.loss = total / (double)result.triplets;
+    }
+    return result;
+}

@@ -1,0 +1,113 @@
+/* Metrics of pairs and of scores; see metrics.h. */
+#include "train/network/metrics.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+
+#include <math.h>
+
+static int by_distance(const void *a, const void *b)
+{
+    float x = ((const struct metrics_pair *)a)->distance,
+          y = ((const struct metrics_pair *)b)->distance;
+    return (x > y) - (x < y);
+}
+
+struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count)
+{
+    struct metrics m = {.auc = 0.5, .accuracy = 0.5};
+    for (size_t i = 0; i < count; i++)
+        *(pairs[i].same ? &m.same : &m.different) += 1;
+    if (m.same == 0 || m.different == 0)
+        return m;
+    qsort(pairs, count, sizeof(*pairs), by_distance);
+    double nearer = 0; /* pairs of (same, different) in the right order */
+    size_t same = 0, different = 0;
+    for (size_t i = 0; i < count;) {
+        size_t same_here = 0, different_here = 0, j = i;
+        for (; j < count && pairs[j].distance == pairs[i].distance; j++)
+            *(pairs[j].same ? &same_here : &different_here) += 1;
+        nearer += (double)different_here * ((double)same + (double)same_here / 2);
+        same += same_here;
+        different += different_here;
+        double accuracy = ((double)same / (double)m.same +
+                           (double)(m.different - different) / (double)m.different) /
+                          2;
+        if (accuracy > m.accuracy) {
+            m.accuracy = accuracy;
+            /* Between this distance and the next: the middle is the fairest place to cut. */
+            m.threshold = j < count ? ((double)pairs[i].distance + (double)pairs[j].distance) / 2
+                                    : (double)pairs[i].distance;
+        }
+        i = j;
+    }
+    m.auc = nearer / ((double)m.same * (double)m.different);
+    return m;
+}
+
+/* Points lie evenly along the curve, and never between pairs of one distance. */
+size_t metrics_roc(const struct metrics_pair *sorted, size_t count, struct metrics_point *ret,
+                   size_t max)
+{
+    size_t same = 0, different = 0, points = 0, all_same = 0;
+    for (size_t i = 0; i < count; i++)
+        all_same += sorted[i].same;
+    if (all_same == 0 || all_same == count)
+        return 0;
+    ret[points++] = (struct metrics_point){0, 0, 0};
+    for (size_t i = 0; i < count; i++) {
+        *(sorted[i].same ? &same : &different) += 1;
+        struct metrics_point here = {.threshold = (double)sorted[i].distance,
+                                     .same = (double)same / (double)all_same,
+                                     .different = (double)different / (double)(count - all_same)};
+        double way = (here.same + here.different) / 2 * (double)(max - 2);
+        if (i + 1 == count ||
+            (sorted[i + 1].distance > sorted[i].distance && way >= (double)points))
+            ret[points++] = here;
+    }
+    return points;
+}
+
+/* A high score is a small distance: the same count. */
+double metrics_auc(const float *scores, const bool *positive, size_t count)
+{
+    _cleanup_free_ struct metrics_pair *pairs = mem_calloc(count + 1, sizeof(*pairs));
+    for (size_t i = 0; i < count; i++)
+        pairs[i] = (struct metrics_pair){-scores[i], positive[i]};
+    return metrics_of_pairs(pairs, count).auc;
+}
+
+float metrics_distance(const float *a, const float *b, size_t dim)
+{
+    double sum = 0;
+    for (size_t i = 0; i < dim; i++)
+        sum += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+    return (float)sqrt(sum);
+}
+
+struct metrics metrics_of_vectors(const float *vectors, const int *labels, size_t n, size_t dim)
+{
+    if (n > METRICS_PICTURES_MAX)
+        mem_panic("%zu pictures are too many to compare in pairs", n);
+    _cleanup_free_ struct metrics_pair *pairs = mem_calloc(n * n / 2 + 1, sizeof(*pairs));
+    _cleanup_free_ float *best = mem_calloc(n + 1, sizeof(*best));
+    _cleanup_free_ size_t *nearest = mem_calloc(n + 1, sizeof(*nearest));
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        best[i] = INFINITY;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) {
+            float distance = metrics_distance(vectors + i * dim, vectors + j * dim, dim);
+            pairs[count++] = (struct metrics_pair){distance, labels[i] == labels[j]};
+            if (distance < best[i])
+                best[i] = distance, nearest[i] = j;
+            if (distance < best[j])
+                best[j] = distance, nearest[j] = i;
+        }
+    struct metrics m = metrics_of_pairs(pairs, count);
+    size_t right = 0;
+    for (size_t i = 0; i < n; i++)
+        right += n > 1 && labels[nearest[i]] == labels[i];
+    m.nearest = n ? (double)right / (double)n : 0;
+    return m;
+}

@@ -1,0 +1,201 @@
+/* Checkpoints written by a thread of their own; see checkpoint_writer.h. */
+#include "train/run/checkpoint_writer.h"
+
+#include "base/mem.h"
+#include "base/thread.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Who may touch a snapshot: the thread that trains while it is free or being filled, the thread
+ * that writes while it is being written, nobody while it waits. */
+enum snapshot_state { SNAPSHOT_FREE, SNAPSHOT_FILLING, SNAPSHOT_WAITING, SNAPSHOT_WRITING };
+
+struct snapshot {
+    enum snapshot_state state;
+    struct params params;       /* its values are the copy, its table is the original */
+    struct optimizer optimizer; /* its slots are the copy */
+    struct checkpoint_info info;
+    struct arena *arena; /* of the info */
+    float *memory;       /* of values and slots */
+    size_t floats;
+};
+
+struct checkpoint_writer {
+    char *directory;
+    size_t keep;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool ending;
+    struct snapshot snapshots[2];
+    struct checkpoint_writer_news news;
+    struct err last; /* what became of the last one; its code is 0 if it was written */
+};
+
+static struct snapshot *find(struct checkpoint_writer *writer, enum snapshot_state state)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(writer->snapshots); i++)
+        if (writer->snapshots[i].state == state)
+            return &writer->snapshots[i];
+    return NULL;
+}
+
+/* ---- The thread that writes */
+
+static void write_one(const struct checkpoint_writer *writer, const struct snapshot *snapshot,
+                      struct err *ret_unwritten, struct err *ret_unpruned)
+{
+    char path[CHECKPOINT_PATH_MAX];
+    checkpoint_path(writer->directory, snapshot->info.step, path);
+    if (checkpoint_write(path, &snapshot->params, &snapshot->optimizer, &snapshot->info,
+                         ret_unwritten) == 0)
+        (void)checkpoint_prune(writer->directory, writer->keep, ret_unpruned);
+}
+
+/* With the lock. */
+static void note_outcome(struct checkpoint_writer *writer, uint64_t step,
+                         const struct err *unwritten, const struct err *unpruned)
+{
+    writer->last = *unwritten;
+    if (unwritten->code) {
+        writer->news.failed++;
+        writer->news.error = *unwritten;
+        return;
+    }
+    writer->news.written++;
+    writer->news.good = step;
+    if (unpruned->code)
+        writer->news.unpruned = *unpruned;
+}
+
+static void *write_all(void *context)
+{
+    struct checkpoint_writer *writer = context;
+    pthread_mutex_lock(&writer->lock);
+    for (;;) {
+        struct snapshot *snapshot = find(writer, SNAPSHOT_WAITING);
+        if (!snapshot && writer->ending)
+            break;
+        if (!snapshot) {
+            pthread_cond_wait(&writer->changed, &writer->lock);
+            continue;
+        }
+        struct err unwritten = ERR_INIT, unpruned = ERR_INIT;
+        snapshot->state = SNAPSHOT_WRITING;
+        pthread_mutex_unlock(&writer->lock);
+        write_one(writer, snapshot, &unwritten, &unpruned);
+        pthread_mutex_lock(&writer->lock);
+        snapshot->state = SNAPSHOT_FREE;
+        note_outcome(writer, snapshot->info.step, &unwritten, &unpruned);
+        pthread_cond_broadcast(&writer->changed);
+    }
+    pthread_mutex_unlock(&writer->lock);
+    return NULL;
+}
+
+/* ---- The thread that trains */
+
+int checkpoint_writer_new(const char *directory, size_t keep, struct checkpoint_writer **ret,
+                          struct err *err)
+{
+    struct checkpoint_writer *writer = mem_zalloc(sizeof(*writer));
+    writer->directory = mem_strdup(directory);
+    writer->keep = keep;
+    pthread_mutex_init(&writer->lock, NULL);
+    pthread_cond_init(&writer->changed, NULL);
+    int result = thread_start(&writer->thread, "checkpoints", "the thread that writes checkpoints",
+                              write_all, writer, err);
+    if (result < 0) {
+        free(writer->directory);
+        free(writer);
+        return result;
+    }
+    *ret = writer;
+    return 0;
+}
+
+struct checkpoint_writer *checkpoint_writer_free(struct checkpoint_writer *writer)
+{
+    if (!writer)
+        return NULL;
+    pthread_mutex_lock(&writer->lock);
+    writer->ending = true;
+    pthread_cond_broadcast(&writer->changed);
+    pthread_mutex_unlock(&writer->lock);
+    pthread_join(writer->thread, NULL);
+    for (size_t i = 0; i < ARRAY_SIZE(writer->snapshots); i++) {
+        arena_free(writer->snapshots[i].arena);
+        free(writer->snapshots[i].memory);
+    }
+    pthread_cond_destroy(&writer->changed);
+    pthread_mutex_destroy(&writer->lock);
+    free(writer->directory);
+    free(writer);
+    return NULL;
+}
+
+static void fill(struct snapshot *snapshot, const struct params *params,
+                 const struct optimizer *optimizer, const struct checkpoint_info *info)
+{
+    size_t values = params->floats, slots = values * (size_t)optimizer->slot_count;
+    if (snapshot->floats < values + slots) {
+        free(snapshot->memory);
+        snapshot->memory = mem_calloc(values + slots, sizeof(float));
+        snapshot->floats = values + slots;
+    }
+    memcpy(snapshot->memory, params->values, values * sizeof(float));
+    memcpy(snapshot->memory + values, optimizer->slots, slots * sizeof(float));
+    snapshot->params = *params;
+    snapshot->params.values = snapshot->memory;
+    snapshot->optimizer = *optimizer;
+    snapshot->optimizer.slots = snapshot->memory + values;
+
+    arena_free(snapshot->arena);
+    snapshot->arena = arena_new();
+    snapshot->info = *info;
+    snapshot->info.model = arena_strdup(snapshot->arena, info->model);
+    snapshot->info.config = json_clone(snapshot->arena, info->config);
+    snapshot->info.notes = info->notes ? json_clone(snapshot->arena, info->notes) : NULL;
+}
+
+void checkpoint_writer_put(struct checkpoint_writer *writer, const struct params *params,
+                           const struct optimizer *optimizer, const struct checkpoint_info *info)
+{
+    pthread_mutex_lock(&writer->lock);
+    struct snapshot *snapshot = find(writer, SNAPSHOT_WAITING);
+    if (snapshot)
+        writer->news.replaced++;
+    else
+        snapshot = find(writer, SNAPSHOT_FREE); /* there is one: at most one is being written */
+    snapshot->state = SNAPSHOT_FILLING;
+    pthread_mutex_unlock(&writer->lock);
+    fill(snapshot, params, optimizer, info);
+    pthread_mutex_lock(&writer->lock);
+    snapshot->state = SNAPSHOT_WAITING;
+    pthread_cond_broadcast(&writer->changed);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+void checkpoint_writer_ask(struct checkpoint_writer *writer, struct checkpoint_writer_news *ret)
+{
+    pthread_mutex_lock(&writer->lock);
+    *ret = writer->news;
+    writer->news = (struct checkpoint_writer_news){.good = ret->good};
+    pthread_mutex_unlock(&writer->lock);
+}
+
+int checkpoint_writer_drain(struct checkpoint_writer *writer, struct err *err)
+{
+    int result = 0;
+    pthread_mutex_lock(&writer->lock);
+    while (find(writer, SNAPSHOT_WAITING) || find(writer, SNAPSHOT_WRITING))
+        pthread_cond_wait(&writer->changed, &writer->lock);
+    if (writer->last.code) {
+        result = -(int)writer->last.code;
+        if (err)
+            *err = writer->last;
+    }
+    pthread_mutex_unlock(&writer->lock);
+    return result;
+}

@@ -1,0 +1,76 @@
+/* What happens when a worker was told to stop; see fit_leave.h. */
+#include "train/run/fit_leave.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "train/run/fit_save.h"
+
+bool fit_leave_is_asked(const struct fit_loop *loop)
+{
+    return loop->stop && *loop->stop;
+}
+
+/* "worker 1 (host:port)", or several of them. */
+static void name_all(struct reducer *reducer, const float *told, struct buf *text)
+{
+    enum { NAMED_MAX = 4 };
+    int named = 0;
+    for (int rank = 0; rank < reducer->size; rank++) {
+        char name[512];
+        if (!(told[rank] > 0) || named++ >= NAMED_MAX)
+            continue;
+        reducer->name(reducer, rank, name, sizeof(name));
+        buf_printf(text, "%s%s", named > 1 ? ", " : "", name);
+    }
+    if (named > NAMED_MAX)
+        buf_printf(text, " and %d more", named - NAMED_MAX);
+    buf_append_str(text, named > 1 ? " were told to stop" : " was told to stop");
+}
+
+/* The signal may have come to others since: who is told now counts. */
+int fit_leave_agree(struct fit_loop *loop, enum fit_leave *ret, struct err *err)
+{
+    struct reducer *reducer = loop->reducer;
+    const float own = fit_leave_is_asked(loop) ? 1 : 0;
+    *ret = FIT_LEAVE_ALL;
+    if (reducer->size == 1 || !reducer->name)
+        return 0;
+    _cleanup_free_ float *told = mem_calloc((size_t)reducer->size, sizeof(*told));
+    int result = reducer->allgather(reducer, &own, 1, told, err);
+    if (result < 0)
+        return result;
+    _cleanup_buf_ struct buf who;
+    buf_init(&who, 4096);
+    name_all(reducer, told, &who);
+    bool all = !reducer->elastic || !reducer->reform || told[0] > 0;
+    if (!all)
+        *ret = own > 0 ? FIT_LEAVE_SELF : FIT_LEAVE_OTHERS;
+    for (int rank = 0; *ret == FIT_LEAVE_OTHERS && rank < reducer->size; rank++)
+        if (told[rank] > 0)
+            reducer->dismiss(reducer, rank);
+    if (*ret != FIT_LEAVE_OTHERS) /* everybody's log tells why it ends */
+        run_log_speak(loop->log, true, reducer->rank == 0);
+    run_log_note(loop->log, "told", "%s; %s", who.data, all ? "all end" : "the others go on");
+    return 0;
+}
+
+void fit_leave_tell(struct fit_loop *loop, struct fit_loop_result *result)
+{
+    result->stopped = true;
+    run_log_note(loop->log, "stopped",
+                 loop->model_dir ? "stopped after step %llu; the next run goes on from there"
+                                 : "stopped after step %llu",
+                 (unsigned long long)result->last);
+}
+
+int fit_leave_alone(struct fit_loop *loop, bool writes, struct fit_loop_result *result,
+                    struct err *err)
+{
+    int failed = 0;
+    if (writes && result->last > result->first)
+        failed = fit_save_now(loop, result->last, err);
+    if (failed < 0)
+        return failed;
+    fit_leave_tell(loop, result);
+    return 0;
+}

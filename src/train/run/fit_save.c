@@ -1,0 +1,321 @@
+/* The checkpoints of a run in step; see fit_save.h. */
+#include "train/run/fit_save.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "train/run/checkpoint_writer.h"
+#include "train/run/model_dir.h"
+
+#include <math.h>
+#include <unistd.h>
+
+static bool is_finite(const float *values, size_t count)
+{
+    bool finite = true;
+    for (size_t i = 0; i < count; i++)
+        finite &= isfinite(values[i]) != 0;
+    return finite;
+}
+
+/* One that a run which had run away left is as good as damaged. */
+static int read_whole(const char *path, struct checkpoint **ret, struct err *err)
+{
+    int result = checkpoint_read(path, ret, err);
+    if (result < 0 || is_finite((*ret)->values, (*ret)->floats * (size_t)(1 + (*ret)->slot_count)))
+        return result;
+    *ret = checkpoint_free(*ret);
+    return err_set(err, ERR_BAD_REQUEST, "'%s' holds values that are not numbers", path);
+}
+
+/* One that is damaged is passed over and put out of the way, with a word about it; any other that
+ * cannot be used, or not be put there, is an error, for what was learned must not be lost
+ * silently. */
+static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t count,
+                       struct checkpoint **ret, char path[CHECKPOINT_PATH_MAX], struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct err problem = ERR_INIT;
+        checkpoint_path(loop->model_dir, steps[i], path);
+        int result = read_whole(path, ret, &problem);
+        if (result == 0)
+            return 0;
+        if (result == -ERR_BAD_REQUEST) {
+            run_log_note(loop->log, "warning", "%s; looking for an older one", problem.message);
+            result = checkpoint_set_aside(loop->model_dir, steps[i], &problem);
+        }
+        if (result < 0) {
+            if (err)
+                *err = problem;
+            return err_wrap(err, "cannot resume");
+        }
+    }
+    if (count)
+        run_log_note(loop->log, "warning",
+                     "no checkpoint in '%s' can be used: training begins anew", loop->model_dir);
+    return 0;
+}
+
+/* What the model has learned beside its parameters; without it the steps after a resumption would
+ * differ from those of a run that was never broken off in their last bits. */
+static struct json *notes_of(struct fit_loop *loop, struct arena *arena)
+{
+    size_t count = 0;
+    const float *learned = loop->learned ? loop->learned(loop->context, &count) : NULL;
+    struct json *notes = json_object(arena), *list = json_array(arena);
+    for (size_t i = 0; i < count; i++)
+        json_append(list, json_real(arena, (double)learned[i]));
+    json_set(arena, notes, "learned", list);
+    if (loop->kept)
+        json_set(arena, notes, "kept", json_clone(arena, loop->kept));
+    if (loop->note)
+        loop->note(loop->context, arena, notes);
+    return notes;
+}
+
+/* Checkpoints from before there were notes have none, and those of other models others. */
+static void restore_notes(struct fit_loop *loop, const struct json *notes)
+{
+    size_t count = 0;
+    float *learned = loop->learned ? loop->learned(loop->context, &count) : NULL;
+    const struct json *list = json_get(notes, "learned");
+    if (!learned || json_count(list) != count)
+        return;
+    JSON_EACH (value, list)
+        *learned++ = (float)json_number(value, 0);
+}
+
+static const char *plain(struct arena *arena, const struct json *value)
+{
+    const char *text = json_text(value);
+    return text ? text : json_to_string(arena, value);
+}
+
+/* What is judged would not be true of people or pictures the model was trained on before. A
+ * checkpoint from before this was written says nothing. */
+static int check_kept(const struct fit_loop *loop, const struct checkpoint *checkpoint,
+                      const char *path, struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const struct json *theirs = json_get(checkpoint->info.notes, "kept");
+    JSON_EACH (ours, loop->kept) {
+        const struct json *then = json_get(theirs, ours->name);
+        if (!then || json_equal(then, ours))
+            continue;
+        bool data = str_eq(ours->name, "data");
+        const char *was = plain(arena, then);
+        return err_set(err, ERR_USAGE,
+                       "'%s' was trained with --%s %s%s, this run has %s: use another --model-dir, "
+                       "or %s%s%s again",
+                       path, ours->name, data ? "of " : "", was, plain(arena, ours),
+                       data ? "those data" : "--", data ? "" : ours->name,
+                       data ? "" : arena_printf(arena, " %s", was));
+    }
+    return 0;
+}
+
+static int claim(struct fit_loop *loop, struct err *err)
+{
+    struct err problem = ERR_INIT;
+    if (!loop->claim)
+        return file_make_dirs(loop->model_dir, 0755, err);
+    if (*loop->claim >= 0)
+        return 0;
+    int result = model_dir_claim(loop->model_dir, loop->reducer->run, loop->claim, &problem);
+    if (result > 0)
+        run_log_note(loop->log, "warning", "%s", problem.message);
+    if (result < 0 && err)
+        *err = problem;
+    return result < 0 ? result : 0;
+}
+
+/* A run that goes on is not ended by what it finds. Where the one that wrote before is only
+ * stopped, or still on its way out, it has the directory and does not need it: it is of this run,
+ * and would write what others wrote as well. */
+static int claim_later(struct fit_loop *loop, struct err *err)
+{
+    struct err problem = ERR_INIT;
+    if (!loop->claim || *loop->claim >= 0)
+        return 0;
+    int result = claim(loop, &problem);
+    if (result == -ERR_CONFLICT && model_dir_is_of_run(loop->model_dir, loop->reducer->run)) {
+        if (!loop->shared_dir)
+            run_log_note(loop->log, "warning",
+                         "another worker of this run, which has not ended, still claims '%s': "
+                         "checkpoints are written all the same",
+                         loop->model_dir);
+        loop->shared_dir = true;
+        return 0;
+    }
+    if (result < 0 && err)
+        *err = problem;
+    return result;
+}
+
+static int start_writer(struct fit_loop *loop, struct err *err)
+{
+    return loop->writer ? 0
+                        : checkpoint_writer_new(loop->model_dir, loop->keep, &loop->writer, err);
+}
+
+int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
+{
+    _cleanup_free_ uint64_t *steps = NULL;
+    _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = NULL;
+    char path[CHECKPOINT_PATH_MAX];
+    size_t count = 0;
+    int result = claim(loop, err);
+    if (result == 0) /* a machine on which it cannot write is known before the first step */
+        result = start_writer(loop, err);
+    if (result == 0)
+        result = checkpoint_list(loop->model_dir, &steps, &count, err);
+    if (result < 0)
+        return result;
+    checkpoint_sweep(loop->model_dir);
+    result = read_newest(loop, steps, count, &checkpoint, path, err);
+    if (result < 0 || !checkpoint)
+        return result;
+    if (!str_eq(checkpoint->info.model, loop->model))
+        return err_set(err, ERR_USAGE,
+                       "'%s' is a checkpoint of model '%s', this run trains '%s': use another "
+                       "--model-dir",
+                       path, checkpoint->info.model, loop->model);
+    if (checkpoint->info.seed != loop->seed)
+        return err_set(err, ERR_INVALID,
+                       "'%s' was made with seed %llu, this run has %llu: use another "
+                       "--model-dir, or the same seed",
+                       path, (unsigned long long)checkpoint->info.seed,
+                       (unsigned long long)loop->seed);
+    result = check_kept(loop, checkpoint, path, err);
+    if (result < 0)
+        return result;
+    result = checkpoint_restore(checkpoint, path, loop->params, loop->optimizer, err);
+    if (result < 0)
+        return err_wrap(err, "cannot resume (use another --model-dir, or remove the old one)");
+    restore_notes(loop, checkpoint->info.notes);
+    *ret_step = checkpoint->info.step;
+    return 0;
+}
+
+static int put(struct fit_loop *loop, uint64_t step, struct err *err)
+{
+    const struct optimizer *optimizer = loop->optimizer;
+    int ready = claim_later(loop, err);
+    if (ready == 0 && loop->collect)
+        ready = loop->collect(loop->context, err);
+    if (ready < 0)
+        return ready;
+    if (!is_finite(loop->params->values, loop->params->floats) ||
+        !is_finite(optimizer->slots, (size_t)optimizer->slot_count * optimizer->floats)) {
+        err_set(err, ERR_INVALID, "after step %llu the parameters are not numbers any more",
+                (unsigned long long)step);
+        return fit_save_advise(loop, err);
+    }
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct checkpoint_info info = {.model = loop->model,
+                                   .config = loop->config(loop->context, arena),
+                                   .notes = notes_of(loop, arena),
+                                   .step = step,
+                                   .seed = loop->seed};
+    int started = start_writer(loop, err);
+    if (started < 0)
+        return started;
+    checkpoint_writer_put(loop->writer, loop->params, loop->optimizer, &info);
+    return 0;
+}
+
+static void tell_failure(struct fit_loop *loop, const struct err *problem, bool last)
+{
+    const char *on = last ? "" : "going on, ";
+    run_log_save_failed(loop->log);
+    if (loop->saved)
+        run_log_note(loop->log, "warning", "%s; %sthe last good checkpoint is of step %llu",
+                     problem->message, on, (unsigned long long)loop->saved);
+    else
+        run_log_note(loop->log, "warning", "%s; %s", problem->message,
+                     last ? "this process has written no checkpoint"
+                          : "going on, though this process has written no checkpoint yet");
+}
+
+int fit_save_put(struct fit_loop *loop, uint64_t step, struct err *err)
+{
+    struct err problem = ERR_INIT;
+    int result = put(loop, step, &problem);
+    if (result == -ERR_INVALID)
+        return err_set(err, ERR_INVALID, "%s", problem.message);
+    if (result < 0)
+        tell_failure(loop, &problem, false);
+    return 0;
+}
+
+/* What came of earlier ones; `last`: no other will follow. */
+static void tell(struct fit_loop *loop, bool last)
+{
+    struct checkpoint_writer_news news;
+    if (!loop->writer)
+        return;
+    checkpoint_writer_ask(loop->writer, &news);
+    if (news.written) {
+        loop->saved = news.good;
+        run_log_saved(loop->log, news.good);
+    }
+    if (news.failed)
+        tell_failure(loop, &news.error, last);
+    if (news.unpruned.code)
+        run_log_note(loop->log, "warning", "%s", news.unpruned.message);
+    if (news.replaced && !loop->slow_disk)
+        run_log_note(loop->log, "warning",
+                     "checkpoints come faster than the disk takes them, so some are left out: "
+                     "raise --checkpoint-every");
+    loop->slow_disk = loop->slow_disk || news.replaced;
+}
+
+void fit_save_take_over(struct fit_loop *loop)
+{
+    (void)claim_later(loop, NULL); /* what is in the way is told when there is something to write */
+}
+
+void fit_save_hand_over(struct fit_loop *loop)
+{
+    if (loop->writer)
+        (void)checkpoint_writer_drain(loop->writer, NULL);
+    tell(loop, false);
+    loop->writer = checkpoint_writer_free(loop->writer);
+    if (loop->claim && *loop->claim >= 0) {
+        close(*loop->claim);
+        *loop->claim = -1;
+    }
+    loop->shared_dir = false;
+}
+
+void fit_save_tell(struct fit_loop *loop)
+{
+    tell(loop, false);
+}
+
+int fit_save_now(struct fit_loop *loop, uint64_t step, struct err *err)
+{
+    int result = put(loop, step, err);
+    if (result == 0)
+        result = checkpoint_writer_drain(loop->writer, err);
+    tell(loop, true);
+    return result;
+}
+
+int fit_save_advise(struct fit_loop *loop, struct err *err)
+{
+    const char *calmer = loop->calmer ? loop->calmer : "a lower --learning-rate, or with --clip 1";
+    _cleanup_free_ uint64_t *steps = NULL;
+    size_t count = 0;
+    struct err problem = err ? *err : ERR_INIT;
+    if (loop->writer)
+        (void)checkpoint_writer_drain(loop->writer, NULL);
+    if (loop->model_dir)
+        (void)checkpoint_list(loop->model_dir, &steps, &count, NULL);
+    if (!count)
+        return err_set(err, ERR_INVALID, "%s: begin anew with %s", problem.message, calmer);
+    char path[CHECKPOINT_PATH_MAX];
+    checkpoint_path(loop->model_dir, steps[0], path);
+    return err_set(err, ERR_INVALID, "%s; the last checkpoint is '%s': go on from there with %s",
+                   problem.message, path, calmer);
+}

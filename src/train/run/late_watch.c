@@ -1,0 +1,70 @@
+/* Who holds up a run; see late_watch.h. */
+#include "train/run/late_watch.h"
+
+#include "base/str.h"
+
+#include <stdio.h>
+
+static const int64_t LOOK_NS = 60 * (int64_t)1000000000;
+
+static void remember(const struct run_state_view *view, double seconds[RUN_STATE_TASKS_MAX])
+{
+    for (size_t i = 0; i < view->late_count; i++)
+        seconds[i] = view->late[i].seconds;
+}
+
+/* Whom was waited for longest since then; NULL: for nobody. */
+static const char *worst_since(const struct run_state_view *view, const double *seconds,
+                               double *ret_waited)
+{
+    const char *worst = NULL;
+    *ret_waited = 0;
+    for (size_t i = 0; i < view->late_count; i++) {
+        double waited = view->late[i].seconds - seconds[i];
+        if (waited > *ret_waited) {
+            *ret_waited = waited;
+            worst = view->late[i].task;
+        }
+    }
+    return worst;
+}
+
+void late_watch_begin(struct late_watch *watch, const struct run_state_view *view, int64_t now_ns)
+{
+    *watch = (struct late_watch){.began_ns = now_ns, .looked_ns = now_ns};
+    remember(view, watch->at_begin);
+    remember(view, watch->at_look);
+}
+
+bool late_watch_is_due(const struct late_watch *watch, int64_t now_ns)
+{
+    return now_ns - watch->looked_ns >= LOOK_NS;
+}
+
+bool late_watch_look(struct late_watch *watch, const struct run_state_view *view, int64_t now_ns,
+                     char ret_text[LATE_WATCH_TEXT_MAX])
+{
+    double waited, passed = (double)(now_ns - watch->looked_ns) / 1e9;
+    const char *worst = worst_since(view, watch->at_look, &waited);
+    bool much = worst && waited > passed / 5, same = much && str_eq(worst, watch->told);
+    remember(view, watch->at_look);
+    watch->looked_ns = now_ns;
+    str_copy(watch->told, sizeof(watch->told), much ? worst : "");
+    if (!much || same)
+        return false;
+    snprintf(ret_text, LATE_WATCH_TEXT_MAX, "%s was waited for %.1f s of the last %.0f s", worst,
+             waited, passed);
+    return true;
+}
+
+bool late_watch_sum(const struct late_watch *watch, const struct run_state_view *view,
+                    int64_t now_ns, char ret_text[LATE_WATCH_TEXT_MAX])
+{
+    double waited, passed = (double)(now_ns - watch->began_ns) / 1e9;
+    const char *worst = worst_since(view, watch->at_begin, &waited);
+    if (!worst || waited < 1 || waited <= passed / 20)
+        return false;
+    snprintf(ret_text, LATE_WATCH_TEXT_MAX, "%s was waited for %.1f s of %.1f s", worst, waited,
+             passed);
+    return true;
+}

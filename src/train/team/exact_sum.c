@@ -1,0 +1,70 @@
+/* Sums that do not depend on the order; see exact_sum.h. */
+#include "train/team/exact_sum.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+
+enum {
+    MANTISSA = 24,   /* bits of a float32: sums up to 2^24 quanta are exact */
+    ROUNDING = 2,    /* bits by which a part must be smaller than that, so as to be rounded well */
+    HEADROOM = 4,    /* bits left free for parts that grow */
+    SMALLEST = -100, /* exponent of a quantum: keeps away from denormal numbers */
+};
+
+void exact_sum_init(struct exact_sum *sum, const struct params *params)
+{
+    sum->quantum = mem_calloc(params->count + 1, sizeof(*sum->quantum));
+}
+
+void exact_sum_release(struct exact_sum *sum)
+{
+    free(sum->quantum);
+    sum->quantum = NULL;
+}
+
+void exact_sum_add(const struct exact_sum *sum, const struct params *params, size_t first,
+                   size_t last, const float *part, float *total, float *largest)
+{
+    const struct kernels *kernels = kernels_best();
+    for (size_t i = first; i < last; i++) {
+        const struct param *entry = &params->entries[i];
+        float found = kernels->add_rounded(part + entry->offset, sum->quantum[i], entry->count,
+                                           total + entry->offset);
+        largest[i] = found > largest[i] ? found : largest[i];
+    }
+}
+
+/* The exponent of the smallest quantum with which so many parts fit. */
+static int least_exponent(float largest, size_t parts)
+{
+    int exponent, room = 0;
+    (void)frexpf(largest, &exponent); /* every part is below 2^exponent */
+    while (room < MANTISSA && (size_t)1 << room < parts)
+        room++;
+    return exponent + (room < ROUNDING ? ROUNDING : room) - MANTISSA;
+}
+
+static bool says_something(float largest)
+{
+    return largest != 0 && isfinite(largest);
+}
+
+bool exact_sum_fits(const struct exact_sum *sum, const float *largest, size_t entries, size_t parts)
+{
+    for (size_t i = 0; i < entries; i++)
+        if (says_something(largest[i]) &&
+            sum->quantum[i] < ldexpf(1, least_exponent(largest[i], parts)))
+            return false;
+    return true;
+}
+
+void exact_sum_learn(struct exact_sum *sum, const float *largest, size_t entries, size_t parts)
+{
+    for (size_t i = 0; i < entries; i++) {
+        if (!says_something(largest[i]))
+            continue; /* the quantum stays */
+        int exponent = least_exponent(largest[i], parts) + HEADROOM;
+        sum->quantum[i] = ldexpf(1, exponent < SMALLEST ? SMALLEST : exponent);
+    }
+}

@@ -1,0 +1,93 @@
+/* A team among those of other workers: its gradients become those of the whole batch, to the same
+ * bits however the batch is shared; see team.h. */
+#include "train/team/private.h"
+
+#include <math.h>
+#include <string.h>
+
+static int sum_gradients(struct team *team, struct err *err)
+{
+    struct params *params = team->options.params;
+    struct reducer *reducer = team->options.reducer;
+    float *tail = params->gradients + params->floats; /* numbers of its own, which must be exact */
+    if (team->begun == params->floats && reducer->rounds) {
+        int result = reducer->allreduce(reducer, params->gradients, params->floats, err);
+        return result < 0 ? result : reducer->allreduce(reducer, tail, PARAMS_TAIL, err);
+    }
+    if (team->begun == params->floats)
+        return reducer->allreduce(reducer, params->gradients, params->floats + PARAMS_TAIL, err);
+    int result = reducer->begin(reducer, params->gradients, team->begun, err);
+    if (result == 0)
+        result = reducer->begin(reducer, tail, PARAMS_TAIL, err);
+    int finished = reducer->finish(reducer, result < 0 ? NULL : err);
+    return result < 0 ? result : finished;
+}
+
+/* What the others say of their parts. Nothing here depends on who did which. */
+static int gather_surveys(struct team *team, struct err *err)
+{
+    struct reducer *reducer = team->options.reducer;
+    size_t row = 1 + team->options.params->count;
+    if (reducer->size == 1)
+        return 0;
+    int result = reducer->allgather(reducer, team->about, row, team->all_about, err);
+    if (result < 0)
+        return result;
+    memset(team->about, 0, row * sizeof(float));
+    for (size_t i = 0; i < (size_t)reducer->size; i++) {
+        const float *other = team->all_about + i * row;
+        team->about[0] += other[0];
+        for (size_t j = 1; j < row; j++)
+            team->about[j] = fmaxf(team->about[j], other[j]);
+    }
+    return 0;
+}
+
+static int sum(struct team *team, struct err *err)
+{
+    int result = sum_gradients(team, err);
+    return result < 0 ? result : gather_surveys(team, err);
+}
+
+static void learn_quanta(struct team *team)
+{
+    exact_sum_learn(&team->sum, team->about + 1, team->options.params->count,
+                    (size_t)team->about[0]);
+}
+
+/* With quanta that fit. A collective that fails leaves those from before, which the others have. */
+static int add_once_more(struct team *team, const float *tail, struct err *err)
+{
+    struct params *params = team->options.params;
+    size_t quanta = params->count * sizeof(float);
+    memcpy(team->quanta_before, team->sum.quantum, quanta);
+    learn_quanta(team);
+    int result = team_backward(team, team->d_outputs, err);
+    if (result == 0) {
+        memcpy(params->gradients + params->floats, tail, PARAMS_TAIL * sizeof(float));
+        result = sum(team, err);
+    }
+    if (result < 0)
+        memcpy(team->sum.quantum, team->quanta_before, quanta);
+    return result;
+}
+
+int team_reduce(struct team *team, struct err *err)
+{
+    const struct params *params = team->options.params;
+    if (!team->options.reducer)
+        return 0;
+    float tail[PARAMS_TAIL];
+    memcpy(tail, params->gradients + params->floats, sizeof(tail));
+    int result = sum(team, err);
+    if (result < 0 ||
+        exact_sum_fits(&team->sum, team->about + 1, params->count, (size_t)team->about[0]))
+        return result;
+    return add_once_more(team, tail, err);
+}
+
+void team_learn(struct team *team)
+{
+    learn_quanta(team);
+    network_learn(team->options.network, team->totals);
+}

@@ -1,0 +1,151 @@
+/* The reducer of several workers; see reducer_comm.h. */
+#include "train/team/reducer_comm.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "train/team/team.h"
+
+#include <string.h>
+
+static struct reducer_comm *self_of(struct reducer *reducer)
+{
+    return CONTAINER_OF(reducer, struct reducer_comm, reducer);
+}
+
+static int allreduce(struct reducer *reducer, float *data, size_t count, struct err *err)
+{
+    return comm_allreduce_sum_f32(self_of(reducer)->group, data, count, err);
+}
+
+static int sum_in_background(void *context, float *data, size_t count, struct err *err)
+{
+    struct reducer_comm *self = context;
+    return comm_allreduce_sum_f32(self->group, data, count, err);
+}
+
+static int begin(struct reducer *reducer, float *data, size_t count, struct err *err)
+{
+    struct reducer_comm *self = self_of(reducer);
+    int result = self->queue ? 0 : reducer_queue_new(sum_in_background, self, &self->queue, err);
+    if (result == 0)
+        reducer_queue_put(self->queue, data, count);
+    return result;
+}
+
+static int finish(struct reducer *reducer, struct err *err)
+{
+    struct reducer_comm *self = self_of(reducer);
+    return self->queue ? reducer_queue_wait(self->queue, err) : 0;
+}
+
+static int allgather(struct reducer *reducer, const float *own, size_t count, float *all,
+                     struct err *err)
+{
+    return comm_allgather(self_of(reducer)->group, own, count * sizeof(*own), all, err);
+}
+
+static int broadcast(struct reducer *reducer, int root, float *data, size_t count, struct err *err)
+{
+    return comm_broadcast(self_of(reducer)->group, root, data, count * sizeof(*data), err);
+}
+
+static int form(struct reducer_comm *self, struct err *err)
+{
+    bool first = !self->group && self->joining; /* later there are steps to save */
+    if (first)
+        *self->joining = 1;
+    int result = self->group ? comm_group_reform(self->group, err)
+                             : comm_group_open(&self->options, &self->group, err);
+    if (first)
+        *self->joining = 0;
+    if (result < 0)
+        return result;
+    self->reducer.elastic = comm_group_is_elastic(self->group);
+    self->reducer.rank = comm_group_rank(self->group);
+    self->reducer.size = comm_group_size(self->group);
+    /* All members agree on it, or they could not sum. */
+    self->reducer.far = !str_eq(comm_allreduce_name(self->group, TEAM_BUCKET), "shared");
+    if (self->memory)
+        result = comm_group_share(self->group, self->memory, err);
+    return result;
+}
+
+static int share(struct reducer *reducer, struct shared_memory *memory, struct err *err)
+{
+    struct reducer_comm *self = self_of(reducer);
+    self->memory = memory;
+    return comm_group_share(self->group, memory, err);
+}
+
+static int reform(struct reducer *reducer, struct err *err)
+{
+    return form(self_of(reducer), err);
+}
+
+static void settle(struct reducer *reducer)
+{
+    comm_group_settle(self_of(reducer)->group);
+}
+
+static bool wanted(struct reducer *reducer)
+{
+    return comm_group_is_wanted(self_of(reducer)->group);
+}
+
+static void dismiss(struct reducer *reducer, int rank)
+{
+    comm_group_dismiss(self_of(reducer)->group, rank);
+}
+
+static void name(struct reducer *reducer, int rank, char *text, size_t size)
+{
+    comm_group_name(self_of(reducer)->group, rank, text, size);
+}
+
+static void describe(struct reducer *reducer, char *text, size_t size)
+{
+    comm_group_describe(self_of(reducer)->group, text, size);
+}
+
+/* Their addresses: no two runs can have the same at the same time. */
+static uint64_t run_of(const struct ty_tf_config *config)
+{
+    uint64_t hash = HASH_FNV_START;
+    for (size_t i = 0; i < config->count; i++) {
+        const struct ty_task *task = &config->tasks[i];
+        _cleanup_free_ char *text =
+            mem_printf("%d %d %s:%d\n", (int)task->role, task->index, task->host, task->port);
+        hash = hash_fnv1a(hash, text, strlen(text));
+    }
+    return hash;
+}
+
+int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *options,
+                      volatile sig_atomic_t *joining, struct err *err)
+{
+    *reducer = (struct reducer_comm){.options = *options, .joining = joining};
+    reducer->reducer = (struct reducer){
+        .allreduce = allreduce,
+        .begin = begin,
+        .finish = finish,
+        .rounds = options->wire == COMM_WIRE_BF16,
+        .run = run_of(options->config),
+        .allgather = allgather,
+        .broadcast = broadcast,
+        .share = share,
+        .reform = reform,
+        .settle = settle,
+        .wanted = wanted,
+        .dismiss = dismiss,
+        .name = name,
+        .describe = describe,
+    };
+    return form(reducer, err);
+}
+
+void reducer_comm_close(struct reducer_comm *reducer)
+{
+    reducer->queue = reducer_queue_free(reducer->queue);
+    reducer->group = comm_group_free(reducer->group);
+}

@@ -1,0 +1,111 @@
+/* Sums in the background; see reducer_queue.h. */
+#include "train/team/reducer_queue.h"
+
+#include "base/mem.h"
+#include "base/thread.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct job {
+    float *data;
+    size_t count;
+};
+
+struct reducer_queue {
+    int (*sum)(void *context, float *data, size_t count, struct err *err);
+    void *context;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct job jobs[REDUCER_QUEUE_MAX];
+    int put, done;
+    bool end;
+    int result; /* of the first that failed since the last wait */
+    struct err error;
+};
+
+static void *run(void *argument)
+{
+    struct reducer_queue *queue = argument;
+    pthread_mutex_lock(&queue->mutex);
+    for (;;) {
+        while (queue->done == queue->put && !queue->end)
+            pthread_cond_wait(&queue->changed, &queue->mutex);
+        if (queue->done == queue->put)
+            break;
+        struct job job = queue->jobs[queue->done];
+        if (queue->result == 0) {
+            struct err err = ERR_INIT;
+            pthread_mutex_unlock(&queue->mutex);
+            int result = queue->sum(queue->context, job.data, job.count, &err);
+            pthread_mutex_lock(&queue->mutex);
+            queue->result = result;
+            queue->error = err;
+        }
+        queue->done++;
+        pthread_cond_broadcast(&queue->changed);
+    }
+    pthread_mutex_unlock(&queue->mutex);
+    return NULL;
+}
+
+int reducer_queue_new(int (*sum)(void *context, float *data, size_t count, struct err *err),
+                      void *context, struct reducer_queue **ret, struct err *err)
+{
+    struct reducer_queue *queue = mem_zalloc(sizeof(*queue));
+    queue->sum = sum;
+    queue->context = context;
+    pthread_mutex_init(&queue->mutex, NULL);
+    pthread_cond_init(&queue->changed, NULL);
+    int result =
+        thread_start(&queue->thread, "reducer", "the thread that sums gradients", run, queue, err);
+    if (result < 0) {
+        pthread_mutex_destroy(&queue->mutex);
+        pthread_cond_destroy(&queue->changed);
+        free(queue);
+        return result;
+    }
+    *ret = queue;
+    return 0;
+}
+
+struct reducer_queue *reducer_queue_free(struct reducer_queue *queue)
+{
+    if (!queue)
+        return NULL;
+    pthread_mutex_lock(&queue->mutex);
+    queue->end = true;
+    pthread_cond_broadcast(&queue->changed);
+    pthread_mutex_unlock(&queue->mutex);
+    pthread_join(queue->thread, NULL);
+    pthread_mutex_destroy(&queue->mutex);
+    pthread_cond_destroy(&queue->changed);
+    free(queue);
+    return NULL;
+}
+
+void reducer_queue_put(struct reducer_queue *queue, float *data, size_t count)
+{
+    pthread_mutex_lock(&queue->mutex);
+    if (queue->put == REDUCER_QUEUE_MAX)
+        mem_panic("more than %d sums were begun and none was waited for", REDUCER_QUEUE_MAX);
+    queue->jobs[queue->put++] = (struct job){data, count};
+    pthread_cond_broadcast(&queue->changed);
+    pthread_mutex_unlock(&queue->mutex);
+}
+
+int reducer_queue_wait(struct reducer_queue *queue, struct err *err)
+{
+    pthread_mutex_lock(&queue->mutex);
+    while (queue->done < queue->put)
+        pthread_cond_wait(&queue->changed, &queue->mutex);
+    int result = queue->result;
+    if (result < 0)
+        err_set(err, queue->error.code, "%s", queue->error.message);
+    queue->put = queue->done = 0;
+    queue->result = 0;
+    pthread_mutex_unlock(&queue->mutex);
+    return result;
+}

@@ -1,0 +1,108 @@
+/* The life of a team; see team.h. What it is to do is planned in team_plan.c and done in
+ * team_pass.c; team_reduce.c is about the other workers. */
+#include "base/mem.h"
+#include "train/team/private.h"
+
+#include <string.h>
+
+/* A part whose way back is interrupted needs its gradients of activations for itself. */
+void team_need_workspaces(struct team *team, const struct team_plan *plan)
+{
+    for (int i = 0; plan->count > 1 && i < team->parts && !team->workspaces[i]; i++)
+        team->workspaces[i] = workspace_new(team->options.network, team->options.part);
+}
+
+int team_new(const struct team_options *options, struct team **ret, struct err *err)
+{
+    if (options->threads < 1 || options->threads > TEAM_THREADS_MAX)
+        return err_set(err, ERR_INVALID, "%d threads are not in 1 … %d", options->threads,
+                       TEAM_THREADS_MAX);
+    struct team *team = mem_zalloc(sizeof(*team));
+    struct params *params = options->params;
+    team->options = *options;
+    exact_sum_init(&team->sum, params);
+    team->parts = team_plan_parts(options, options->samples);
+    team->threads = options->threads < team->parts ? options->threads : team->parts;
+    team->threads = team->threads < 1 ? 1 : team->threads;
+    size_t workers = options->reducer ? (size_t)options->reducer->size : 1;
+    team->about = mem_calloc(1 + params->count, sizeof(float));
+    team->all_about = mem_calloc(workers * (1 + params->count), sizeof(float));
+    team->quanta_before = mem_calloc(params->count + 1, sizeof(float));
+    team_plan_make(team);
+    team->tapes = mem_calloc((size_t)team->parts + 1, sizeof(struct tape *));
+    team->workspaces = mem_calloc((size_t)team->parts + 1, sizeof(struct workspace *));
+    for (int i = 0; i < team->parts; i++) {
+        team->tapes[i] = tape_new(options->network, options->part);
+        tape_use_totals(team->tapes[i], team->totals);
+    }
+    team_need_workspaces(team, &team->back);
+    team->members = mem_calloc((size_t)team->threads, sizeof(*team->members));
+    for (int i = 0; i < team->threads; i++) {
+        struct team_member *member = &team->members[i];
+        member->team = team;
+        member->index = i;
+        if (team->back.count == 1)
+            member->workspace = workspace_new(options->network, options->part);
+        member->part = mem_calloc(params->floats, sizeof(float));
+        member->largest = mem_calloc(params->count + 1, sizeof(float));
+        member->gradients = i ? mem_calloc(params->floats, sizeof(float)) : params->gradients;
+    }
+    pthread_mutex_init(&team->start, NULL);
+    *ret = team;
+    return 0;
+}
+
+struct team *team_free(struct team *team)
+{
+    if (!team)
+        return NULL;
+    for (int i = 0; i < team->parts; i++) {
+        tape_free(team->tapes[i]);
+        workspace_free(team->workspaces[i]);
+    }
+    for (int i = 0; i < team->threads; i++) {
+        workspace_free(team->members[i].workspace);
+        free(team->members[i].part);
+        free(team->members[i].largest);
+        if (i)
+            free(team->members[i].gradients);
+    }
+    pthread_mutex_destroy(&team->start);
+    exact_sum_release(&team->sum);
+    free(team->about);
+    free(team->all_about);
+    free(team->quanta_before);
+    free(team->tapes);
+    free(team->workspaces);
+    free(team->members);
+    free(team->forward.stretches);
+    free(team->back.stretches);
+    free(team->sending.stretches);
+    free(team->sums);
+    free(team->all_sums);
+    free(team->totals);
+    free(team);
+    return NULL;
+}
+
+float *team_learned(struct team *team, size_t *ret_count)
+{
+    *ret_count = team->options.params->count;
+    return team->sum.quantum;
+}
+
+/* Nearly all of a team follows from its share, so it is made anew. */
+int team_share(struct team **team, int samples, int share_max, struct err *err)
+{
+    struct team_options options = (*team)->options;
+    options.samples = samples;
+    options.share_max = share_max;
+    struct team *other = NULL;
+    int result = team_new(&options, &other, err);
+    if (result < 0)
+        return result;
+    memcpy(other->sum.quantum, (*team)->sum.quantum, options.params->count * sizeof(float));
+    team_free(*team);
+    *team = other;
+    return 0;
+}

@@ -1,0 +1,78 @@
+/* What a team does to the parameters after a step; see team.h. Each parameter is updated on its own
+ * and each weight packed on its own, so that slices of them for the threads change nothing but the
+ * time it takes. */
+#include "base/thread.h"
+#include "train/team/private.h"
+
+/* Floats, below which starting a thread costs more than it saves. */
+enum { WORTH_A_THREAD = 1 << 15 };
+
+struct update {
+    struct team *team;
+    struct optimizer *optimizer;
+    uint64_t step;
+    float rate;
+    int threads;
+    void (*work)(const struct update *update, int index); /* what each of the threads does now */
+};
+
+struct update_thread {
+    const struct update *update;
+    int index;
+    bool started;
+    pthread_t thread;
+};
+
+static void step_slice(const struct update *update, int index)
+{
+    struct params *params = update->team->options.params;
+    optimizer_step_slice(update->optimizer, params, update->step, update->rate,
+                         team_slice(params->floats, index, update->threads),
+                         team_slice(params->floats, index + 1, update->threads));
+}
+
+static void pack_part(const struct update *update, int index)
+{
+    network_pack_part(update->team->options.network, index, update->threads);
+}
+
+static void *update_thread(void *argument)
+{
+    const struct update_thread *thread = argument;
+    thread->update->work(thread->update, thread->index);
+    return NULL;
+}
+
+/* On all threads; what cannot have one of its own is done here, since nothing of a step that got
+ * this far may be left out. */
+static void run(const struct update *update)
+{
+    struct update_thread threads[TEAM_THREADS_MAX];
+    for (int i = 1; i < update->threads; i++) {
+        threads[i] = (struct update_thread){.update = update, .index = i};
+        threads[i].started = thread_start(&threads[i].thread, NULL, "a thread of --threads",
+                                          update_thread, &threads[i], NULL) == 0;
+    }
+    update->work(update, 0);
+    for (int i = 1; i < update->threads; i++)
+        if (threads[i].started)
+            pthread_join(threads[i].thread, NULL);
+        else
+            update->work(update, i);
+}
+
+void team_update(struct team *team, struct optimizer *optimizer, float clip, uint64_t step,
+                 float rate)
+{
+    struct params *params = team->options.params;
+    struct update update = {
+        .team = team, .optimizer = optimizer, .step = step, .rate = rate, .threads = 1};
+    while (update.threads < team->options.threads &&
+           (size_t)update.threads * WORTH_A_THREAD < params->floats)
+        update.threads++;
+    optimizer_clip(params, clip);
+    update.work = step_slice;
+    run(&update);
+    update.work = pack_part;
+    run(&update);
+}
