@@ -2,7 +2,7 @@
 #include "base/log.h"
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/moment.h"
 
 #include <stdarg.h>

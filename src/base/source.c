@@ -2,7 +2,7 @@
 #include "base/source.h"
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/utf8.h"
 
 #include <stdarg.h>

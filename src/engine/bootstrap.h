@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_ENGINE_BOOTSTRAP_H
 #define TRAINYARD_ENGINE_BOOTSTRAP_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/kinds/registry.h"
 #include "store/store.h"
 

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_ENGINE_ENGINE_H
 #define TRAINYARD_ENGINE_ENGINE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "loop/loop.h"
 #include "net/http.h"
 #include "store/store.h"

@@ -5,7 +5,7 @@
 #define TRAINYARD_KUBE_DEVICES_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>

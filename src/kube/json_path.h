@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_KUBE_JSON_PATH_H
 #define TRAINYARD_KUBE_JSON_PATH_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum { JSON_PATH_STEPS_MAX = 64, JSON_PATH_FOUND_MAX = 1000 };
 

@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_KUBE_OBJECT_H
 #define TRAINYARD_KUBE_OBJECT_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "kube/resource.h"
 
 const char *kube_meta_name(const struct json *object);

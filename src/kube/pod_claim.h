@@ -4,7 +4,7 @@
 #define TRAINYARD_KUBE_POD_CLAIM_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* The name of the claim; NULL: the volume is something else. */
 const char *kube_pod_claim_name(struct arena *arena, const struct json *pod,

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_KUBE_POD_CONTAINER_H
 #define TRAINYARD_KUBE_POD_CONTAINER_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* Where it leaves its last words, if its terminationMessagePath names no other place. */
 #define KUBE_MESSAGE_PATH "/dev/termination-log"

@@ -2,7 +2,7 @@
  * times a billion leave room to spare, so sums are exact before they are held at the ends. */
 #include "kube/quantity.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_KUBE_SELECTOR_H
 #define TRAINYARD_KUBE_SELECTOR_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum { KUBE_SELECTOR_MAX = 16 * 1024, KUBE_SELECTOR_TERMS_MAX = 1024 };
 

@@ -4,7 +4,7 @@
 #define TRAINYARD_KUBE_STATUS_H
 
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* What the failure is about. Any may be NULL or 0; all zero: no details are written. */
 struct kube_status_details {

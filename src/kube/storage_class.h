@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_KUBE_STORAGE_CLASS_H
 #define TRAINYARD_KUBE_STORAGE_CLASS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define KUBE_CLASS_DEFAULT_ANNOTATION "storageclass.kubernetes.io/is-default-class"
 

@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_KUBE_TEMPLATE_H
 #define TRAINYARD_KUBE_TEMPLATE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum {
     KUBE_TEMPLATE_PARAMETERS_MAX = 1000,

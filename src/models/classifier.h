@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_MODELS_CLASSIFIER_H
 #define TRAINYARD_MODELS_CLASSIFIER_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "train/network/network.h"
 
 enum { CLASSIFIER_CLASSES_MAX = 1000, CLASSIFIER_LABEL_MAX = 64 };

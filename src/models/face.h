@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_MODELS_FACE_H
 #define TRAINYARD_MODELS_FACE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "train/data/face_crop.h"
 #include "train/network/network.h"
 

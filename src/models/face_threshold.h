@@ -6,7 +6,7 @@
 #ifndef TRAINYARD_MODELS_FACE_THRESHOLD_H
 #define TRAINYARD_MODELS_FACE_THRESHOLD_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #ifndef TRAINYARD_MODELS_RECOMMENDER_H
 #define TRAINYARD_MODELS_RECOMMENDER_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "train/data/ratings.h"
 #include "train/network/network.h"
 

@@ -1,9 +1,9 @@
 /* Training a recommender from beginning to end; see recommender_fit.h. */
 #include "models/recommender_fit_internal.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/moment.h"
+#include "base/system/file.h"
 #include "models/recommender_model.h"
 #include "train/data/dataset.h"
 #include "train/run/fit_loop.h"

@@ -5,7 +5,7 @@
 #ifndef TRAINYARD_NET_HTTP_BEARER_H
 #define TRAINYARD_NET_HTTP_BEARER_H
 
-#include "base/file.h"
+#include "base/system/file.h"
 
 #include <stdint.h>
 

@@ -5,7 +5,7 @@
 #ifndef TRAINYARD_NET_HTTP_CERTIFICATE_H
 #define TRAINYARD_NET_HTTP_CERTIFICATE_H
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "tls/tls.h"
 
 #include <stdint.h>

@@ -3,12 +3,12 @@
 
 #include "node/node_retired.h"
 
-#include "base/boot.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "base/system/boot.h"
+#include "base/system/file.h"
 #include "engine/scheduler/node_usage.h"
 #include "kube/devices.h"
 #include "kube/object.h"

@@ -2,8 +2,8 @@
 #include "node/node_pressure.h"
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/limits/usage_read.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_NODE_NODE_PRESSURE_H
 #define TRAINYARD_NODE_NODE_PRESSURE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum node_pressure_kind { PRESSURE_MEMORY, PRESSURE_DISK, PRESSURE_PIDS, PRESSURE_KINDS };
 

@@ -5,7 +5,7 @@
 #ifndef TRAINYARD_NODE_NODE_RETIRED_H
 #define TRAINYARD_NODE_NODE_RETIRED_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* A merge patch of its status, or NULL: it is one of `names`, it was not made by a cluster of ours,
  * or it says so already. */

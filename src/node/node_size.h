@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_NODE_NODE_SIZE_H
 #define TRAINYARD_NODE_NODE_SIZE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "node/node.h"
 
 /* The capacity of a node by resource, without its GPUs. */

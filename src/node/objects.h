@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_NODE_OBJECTS_H
 #define TRAINYARD_NODE_OBJECTS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "kube/resource.h"
 
 struct node_objects {

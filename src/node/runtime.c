@@ -15,9 +15,9 @@
 #include "node/volume/claim_data.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 #include "node/process/lock.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <dirent.h>
 #include <errno.h>

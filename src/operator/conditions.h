@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_OPERATOR_CONDITIONS_H
 #define TRAINYARD_OPERATOR_CONDITIONS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define TRAINING_CREATED    "Created"
 #define TRAINING_RUNNING    "Running"

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_OPERATOR_DIALER_H
 #define TRAINYARD_OPERATOR_DIALER_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "loop/loop.h"
 #include "net/stream.h"
 

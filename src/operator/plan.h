@@ -8,7 +8,7 @@
 
 #include "operator/training_kind.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 struct training_gang;
 

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_OPERATOR_POD_AMOUNTS_H
 #define TRAINYARD_OPERATOR_POD_AMOUNTS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "kube/quantity.h"
 
 struct training_amount {

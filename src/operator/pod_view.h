@@ -4,7 +4,7 @@
 
 #include "operator/training_kind.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum training_pod_phase {
     TRAINING_POD_PENDING, /* also Unknown: nothing can be said about it */

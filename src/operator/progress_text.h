@@ -5,7 +5,7 @@
 
 #include "operator/training_kind.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define TRAINING_PROGRESS_ANNOTATION "trainyard.dev/progress"
 

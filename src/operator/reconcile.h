@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_OPERATOR_RECONCILE_H
 #define TRAINYARD_OPERATOR_RECONCILE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "operator/host_ports.h"
 #include "operator/plan.h"
 #include "operator/training_kind.h"

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_OPERATOR_REPORT_PLACE_H
 #define TRAINYARD_OPERATOR_REPORT_PLACE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define TRAINING_REPORT_ANNOTATION "trainyard.dev/report"
 

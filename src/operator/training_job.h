@@ -8,7 +8,7 @@
 
 #include "operator/training_kind.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define TRAINING_MANAGER        "kubeflow.org/training-operator"
 #define TRAINING_OTHER_MANAGER  "kueue.x-k8s.io/multikueue"

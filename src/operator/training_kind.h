@@ -6,7 +6,7 @@
 #define TRAINYARD_OPERATOR_TRAINING_KIND_H
 
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "kube/resource.h"
 
 struct training_job;

@@ -8,7 +8,7 @@
 #ifndef TRAINYARD_OPERATOR_TRAINING_METRICS_H
 #define TRAINYARD_OPERATOR_TRAINING_METRICS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "net/prometheus.h"
 #include "operator/controller.h"
 

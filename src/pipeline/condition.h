@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_PIPELINE_CONDITION_H
 #define TRAINYARD_PIPELINE_CONDITION_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* Of a text whose references have been replaced. Numbers compare as numbers, all else as text;
  * quotes around a side are not part of it. */

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_PIPELINE_JSON_PATH_H
 #define TRAINYARD_PIPELINE_JSON_PATH_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* The value as kubectl prints it: a string as it is, all else as JSON; "" where there is none, as
  * kubectl does. A path of another form is refused. */

@@ -5,7 +5,7 @@
 #ifndef TRAINYARD_PIPELINE_NODE_H
 #define TRAINYARD_PIPELINE_NODE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/map.h"
 #include "pipeline/dag.h"
 

@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_PIPELINE_PLAN_H
 #define TRAINYARD_PIPELINE_PLAN_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "kube/resource.h"
 
 enum workflow_action_type {

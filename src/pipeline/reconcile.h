@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_PIPELINE_RECONCILE_H
 #define TRAINYARD_PIPELINE_RECONCILE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "pipeline/plan.h"
 
 /* What became of an action that was done for a node. */

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_PIPELINE_RESOURCE_KIND_H
 #define TRAINYARD_PIPELINE_RESOURCE_KIND_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "kube/resource.h"
 
 /* Of a kind this program knows, or else as Kubernetes itself guesses: the plural of the kind in

@@ -9,9 +9,9 @@
 #include "pipeline/text.h"
 #include "pipeline/workflow.h"
 
+#include "base/json/yaml.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/yaml.h"
 #include "kube/object.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_PIPELINE_TEXT_H
 #define TRAINYARD_PIPELINE_TEXT_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum {
     WORKFLOW_REFERENCE_MAX = 512,        /* bytes between the braces */

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_PIPELINE_VALIDATE_H
 #define TRAINYARD_PIPELINE_VALIDATE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/map.h"
 #include "pipeline/dag.h"
 

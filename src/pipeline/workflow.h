@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_PIPELINE_WORKFLOW_H
 #define TRAINYARD_PIPELINE_WORKFLOW_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define WORKFLOW_LABEL                "workflows.argoproj.io/workflow"
 #define WORKFLOW_COMPLETED_LABEL      "workflows.argoproj.io/completed"

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "loop/loop.h"
 #include "net/http_server.h"
 #include "net/prometheus.h"

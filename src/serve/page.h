@@ -5,7 +5,7 @@
 #define TRAINYARD_SERVE_PAGE_H
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "net/http.h"
 #include "serve/asset.h"
 

@@ -2,9 +2,9 @@
 #include "serve/report_page.h"
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "serve/page.h"
 
 struct report_read {

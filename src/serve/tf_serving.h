@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_SERVE_TF_SERVING_H
 #define TRAINYARD_SERVE_TF_SERVING_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* {"instances": [PICTURE, …]}: a picture is numbers in any nesting (a flat list, rows, rows of
  * pixels with channels), or {"NAME": that}; `sample` numbers each. ret_pixels is malloc'ed. */

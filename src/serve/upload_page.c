@@ -1,7 +1,7 @@
 /* The upload page; see upload_page.h. */
 #include "serve/upload_page.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "serve/face_gallery.h"

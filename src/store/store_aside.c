@@ -2,8 +2,8 @@
 #include "store/store_aside.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* Looking into a database and repairing its rows; see store_check.h. */
 #include "store/store_check.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "store/store_disk_internal.h"
 #include "store/store_seal.h"
 

@@ -3,7 +3,7 @@
 #include "store/store_seal.h"
 
 #include "base/hash.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <endian.h>
 

@@ -3,7 +3,7 @@
 #include "store/store_writer.h"
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 enum {
     BATCH_MAX = 4096, /* changes in one transaction, so that an answer does not wait too long */

@@ -3,7 +3,7 @@
  *
  *   bench_cluster KUBECONFIG
  */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "kube/client/client.h"

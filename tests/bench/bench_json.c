@@ -1,6 +1,6 @@
 /* How fast JSON is read and written: the object a kubectl client and our API server exchange most,
  * a pod, against jansson in the same run. One line of JSON for each figure. */
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include "base/mem.h"
 #include "base/moment.h"

@@ -8,7 +8,7 @@
  *
  * Nothing runs the pods. With an operator they are marked as succeeded when all are there, and the
  * jobs must follow. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"

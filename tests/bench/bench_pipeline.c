@@ -4,7 +4,7 @@
  *
  *   bench_pipeline KUBECONFIG
  */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"

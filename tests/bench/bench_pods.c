@@ -3,7 +3,7 @@
  *
  *   bench_pods KUBECONFIG NAMESPACE COUNT
  */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"

@@ -1,9 +1,9 @@
 /* How many writes a second the store acknowledges, each on disk, with a number of writers that each
  * wait for their answer; against a plain loop on the same file system that commits one row a
  * transaction. One line of JSON for each number of writers. */
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/moment.h"
+#include "base/system/file.h"
 #include "loop/loop.h"
 #include "store/store.h"
 

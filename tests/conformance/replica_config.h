@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_TESTS_CONFORMANCE_REPLICA_CONFIG_H
 #define TRAINYARD_TESTS_CONFORMANCE_REPLICA_CONFIG_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* Of the replica's own entry in the cluster; `fallback` where there is none. */
 int replica_config_port(const char *tf_config, int fallback);

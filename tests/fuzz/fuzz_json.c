@@ -1,5 +1,5 @@
 /* Whatever json_parse() accepts must be written as JSON that reads back as the same tree. */
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include "base/mem.h"
 

@@ -3,8 +3,8 @@
 #include "kube/schema/json_complaint.h"
 #include "kube/schema/json_repeats.h"
 
+#include "base/json/yaml.h"
 #include "base/mem.h"
-#include "base/yaml.h"
 
 #include <stdint.h>
 #include <string.h>

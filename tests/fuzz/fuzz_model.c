@@ -2,7 +2,7 @@
  * to a limit, and the checksum are added here, so that shapes of any size and sign reach the models
  * that are to be built from them. */
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "models/classifier_model.h"
 #include "models/face_model.h"

@@ -1,6 +1,6 @@
 /* Any words through a table with every type of option: refused with a sentence or parsed, and
  * nothing leaks. The input's NUL bytes part the words. */
-#include "base/options.h"
+#include "base/options/options.h"
 
 #include "base/mem.h"
 

@@ -1,6 +1,6 @@
 /* The first line is an expression, the rest a text: whatever both are, there is an answer or an
  * error, in time. */
-#include "base/pattern.h"
+#include "base/pattern/pattern.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Whatever yaml_parse() accepts must be written as YAML that reads back as the same tree. */
-#include "base/yaml.h"
+#include "base/json/yaml.h"
 
 #include "base/mem.h"
 #include "base/str.h"

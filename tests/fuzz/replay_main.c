@@ -2,9 +2,9 @@
  * same mutations of each on every run, go through the harness. Inputs are copied to memory of
  * exactly their size, so that a sanitizer sees a read past the end. */
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/rand.h"
+#include "base/system/file.h"
 
 #include <dirent.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Faults between a client and a server; see fault_transport.h. */
 #include "fault_transport.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"

@@ -3,7 +3,7 @@
 #define TRAINYARD_TESTS_LIB_READ_JSON_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

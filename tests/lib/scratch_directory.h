@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_TESTS_LIB_SCRATCH_DIRECTORY_H
 #define TRAINYARD_TESTS_LIB_SCRATCH_DIRECTORY_H
 
-#include "base/file.h"
+#include "base/system/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

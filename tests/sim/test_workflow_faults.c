@@ -7,10 +7,10 @@
 #include "sim_cluster.h"
 #include "sim_seeds.h"
 
+#include "base/json/yaml.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/yaml.h"
 #include "fault_transport.h"
 #include "kube/client/informer.h"
 #include "kube/object.h"

@@ -3,7 +3,7 @@
 #define TRAINYARD_CLI_TRAINER_COMMANDS_H
 
 #include "base/err.h"
-#include "base/options.h"
+#include "base/options/options.h"
 #include "train/data/dataset.h"
 
 #include <stddef.h>

@@ -2,9 +2,9 @@
  * pictures from IDX files to folders and back. The source is never changed. */
 #include "cli/trainer/commands.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "cli/trainer/data_target.h"
 #include "cli/trainer/people.h"
 #include "train/data/idx.h"

@@ -2,9 +2,9 @@
  * where there is no data. */
 #include "cli/trainer/commands.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "cli/trainer/data_target.h"
 #include "train/data/dataset.h"
 #include "train/data/picture.h"

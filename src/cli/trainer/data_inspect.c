@@ -1,10 +1,10 @@
 /* trainer data inspect: what is in a data set, before anybody trains on it. */
 #include "cli/trainer/commands.h"
 
-#include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "cli/trainer/people.h"
 #include "train/data/idx.h"
 

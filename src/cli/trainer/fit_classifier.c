@@ -3,8 +3,8 @@
  * workshop, so that its YAML works as it is. */
 #include "cli/trainer/commands.h"
 
-#include "base/file.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "cli/trainer/fit_options.h"
 #include "cli/trainer/fit_report.h"
 #include "cli/trainer/fit_terms.h"

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_CLI_TRAINER_FIT_CLUSTER_H
 #define TRAINYARD_CLI_TRAINER_FIT_CLUSTER_H
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "comm/group/group.h"
 #include "comm/group/tf_config.h"
 #include "train/run/progress.h"

@@ -2,8 +2,8 @@
  * cluster. */
 #include "cli/trainer/commands.h"
 
-#include "base/file.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "cli/trainer/fit_options.h"
 #include "cli/trainer/fit_report.h"
 #include "cli/trainer/fit_terms.h"

@@ -1,8 +1,8 @@
 /* The report that a run leaves behind; see fit_report.h. */
 #include "cli/trainer/fit_report.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "train/run/run_report.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_CLI_TRAINER_FIT_REPORT_H
 #define TRAINYARD_CLI_TRAINER_FIT_REPORT_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* Prints the path of the report as the last line of a run. Prints nothing if the directory has no
  * report or is NULL. */

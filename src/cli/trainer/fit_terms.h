@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_CLI_TRAINER_FIT_TERMS_H
 #define TRAINYARD_CLI_TRAINER_FIT_TERMS_H
 
-#include "base/options.h"
+#include "base/options/options.h"
 
 struct fit_terms {
     struct arena *arena;

@@ -1,10 +1,10 @@
 /* What of a run others may see; see fit_watch.h. */
 #include "cli/trainer/fit_watch.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "cli/trainer/fit_cluster.h"
 #include "cli/trainer/fit_options.h"
 #include "cli/trainer/fit_report.h"

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_CLI_TRAINER_FIT_WATCH_H
 #define TRAINYARD_CLI_TRAINER_FIT_WATCH_H
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "train/run/run_log.h"
 
 #include <stddef.h>

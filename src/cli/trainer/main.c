@@ -1,7 +1,7 @@
 /* trainer: the compute program. A table of commands, and what all of them share. */
 #include "cli/trainer/commands.h"
 
-#include "base/crash.h"
+#include "base/system/crash.h"
 
 #include <signal.h>
 

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_CLI_TRAINER_PEOPLE_H
 #define TRAINYARD_CLI_TRAINER_PEOPLE_H
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "train/data/dataset_survey.h"
 
 /* How pictures are cut. Made from an option, or from what a model says of itself. */

@@ -1,9 +1,9 @@
 /* Probes against a gallery; see predict_probes.h. */
 #include "cli/trainer/predict_probes.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "base/utf8.h"
 #include "models/face_probe.h"
 

@@ -1,10 +1,10 @@
 /* The page of a classifier whose versions come and go, as a site of `trainer serve`. */
 #include "cli/trainer/serve_site.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "serve/classifier_page.h"
 
 #include <inttypes.h>

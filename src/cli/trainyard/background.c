@@ -1,8 +1,8 @@
 /* The server in the background; see background.h. */
 #include "cli/trainyard/background.h"
 
-#include "base/file.h"
 #include "base/log.h"
+#include "base/system/file.h"
 #include "cli/trainyard/server_keeper.h"
 #include "cli/trainyard/state_room.h"
 

@@ -3,9 +3,9 @@
 #include "cli/trainyard/commands.h"
 #include "cli/trainyard/state_dir.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "loop/loop.h"
 #include "store/store_aside.h"
 #include "store/store_check.h"

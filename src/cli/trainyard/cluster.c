@@ -2,10 +2,10 @@
 #include "cli/trainyard/cluster.h"
 
 #include "base/budget.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "cli/trainyard/credentials.h"
 #include "cli/trainyard/state_room.h"
 #include "engine/engine.h"

@@ -3,7 +3,7 @@
 #define TRAINYARD_CLI_TRAINYARD_COMMANDS_H
 
 #include "base/err.h"
-#include "base/options.h"
+#include "base/options/options.h"
 
 #include <stddef.h>
 

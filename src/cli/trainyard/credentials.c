@@ -1,9 +1,9 @@
 /* The cluster's credentials; see credentials.h. */
 #include "cli/trainyard/credentials.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/rand.h"
+#include "base/system/file.h"
 #include "tls/tls.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "cli/trainyard/server_keeper.h"
 #include "cli/trainyard/state_dir.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/node.h"
 #include "node/process/lock.h"
 

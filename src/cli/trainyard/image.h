@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_CLI_TRAINYARD_IMAGE_H
 #define TRAINYARD_CLI_TRAINYARD_IMAGE_H
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "cli/trainyard/state_dir.h"
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* trainyard: the control program. A table of commands and nothing else. */
 #include "cli/trainyard/commands.h"
 
-#include "base/crash.h"
 #include "base/str.h"
+#include "base/system/crash.h"
 
 static const struct command *const COMMANDS[] = {
     &COMMAND_UP,    &COMMAND_DOWN,    &COMMAND_STATUS,   &COMMAND_CHECK,

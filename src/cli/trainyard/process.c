@@ -2,9 +2,9 @@
  * cluster is needed. */
 #include "cli/trainyard/commands.h"
 
-#include "base/file.h"
+#include "base/json/yaml.h"
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/system/file.h"
 #include "kube/template.h"
 
 #include <errno.h>

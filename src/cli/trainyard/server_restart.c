@@ -1,7 +1,7 @@
 /* When a server is started again; see server_restart.h. */
 #include "cli/trainyard/server_restart.h"
 
-#include "base/crash.h"
+#include "base/system/crash.h"
 
 #include <signal.h>
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /* Shared directories; see shares.h. */
 #include "cli/trainyard/shares.h"
 
-#include "base/file.h"
-#include "base/json_file.h"
+#include "base/json/json_file.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/node.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_CLI_TRAINYARD_SHARES_H
 #define TRAINYARD_CLI_TRAINYARD_SHARES_H
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "cli/trainyard/state_dir.h"
 
 /* Chooses the directories: those of `wanted`, else those of the last `up`; none for the one word

@@ -2,10 +2,10 @@
 #include "cli/trainyard/state_dir.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
-#include "base/json_file.h"
+#include "base/json/json_file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

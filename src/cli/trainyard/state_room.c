@@ -2,7 +2,7 @@
 #include "cli/trainyard/state_room.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
+#include "base/system/file.h"
 #include "store/store_reserve.h"
 
 #include <errno.h>

@@ -8,10 +8,10 @@
 #include "cli/trainyard/state_room.h"
 #include "cli/trainyard/up_settings.h"
 
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "kube/devices.h"
 #include "net/http_server.h"
 #include "node/network/port_holder.h"

@@ -1,10 +1,10 @@
 /* The settings of a cluster; see up_settings.h. */
 #include "cli/trainyard/up_settings.h"
 
-#include "base/file.h"
-#include "base/json_file.h"
+#include "base/json/json_file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "kube/quantity.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_COMM_MACHINE_H
 #define TRAINYARD_COMM_MACHINE_H
 
-#include "base/boot.h"
+#include "base/system/boot.h"
 
 enum { MACHINE_ID_MAX = BOOT_ID_MAX };
 

@@ -3,7 +3,7 @@
  * contacted. */
 #include "comm/group/tf_config.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "comm/group/cluster.h"

@@ -4,9 +4,9 @@
 #include "comm/ps/snapshot.h"
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/moment.h"
+#include "base/system/file.h"
 #include "comm/ps/snapshot_format.h"
 #include "comm/ps/update.h"
 

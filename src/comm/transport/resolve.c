@@ -3,7 +3,7 @@
 #include "comm/transport/resolve.h"
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 #include <errno.h>
 #include <poll.h>

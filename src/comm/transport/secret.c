@@ -1,8 +1,8 @@
 /* The job secret and proofs of knowing it; see secret.h. */
 #include "comm/transport/secret.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 
 #include <endian.h>
 #include <openssl/crypto.h>

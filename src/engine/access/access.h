@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_ENGINE_ACCESS_H
 #define TRAINYARD_ENGINE_ACCESS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/access/identity.h"
 
 struct access_question {

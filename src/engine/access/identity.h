@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_ENGINE_IDENTITY_H
 #define TRAINYARD_ENGINE_IDENTITY_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/str.h"
 
 struct identity {

@@ -2,8 +2,8 @@
 #include "engine/admission/limit_range.h"
 
 #include "base/buf.h"
-#include "base/json_list.h"
-#include "base/json_names.h"
+#include "base/json/json_list.h"
+#include "base/json/json_names.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"

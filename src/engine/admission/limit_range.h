@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_ENGINE_LIMIT_RANGE_H
 #define TRAINYARD_ENGINE_LIMIT_RANGE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* True if the pod has so many containers, and the LimitRanges (an array) have so many amounts, that
  * looking at each amount of each container would keep other clients waiting. */

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_ENGINE_QUOTA_H
 #define TRAINYARD_ENGINE_QUOTA_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "kube/resource.h"
 
 /* What the object counts for, by the names a quota may use: {"pods":"1","requests.cpu":"500m"}. */

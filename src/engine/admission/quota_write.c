@@ -5,7 +5,7 @@
 #include "engine/admission/quota.h"
 #include "engine/api/rest.h"
 
-#include "base/json_list.h"
+#include "base/json/json_list.h"
 #include "base/str.h"
 #include "kube/object.h"
 

@@ -1,9 +1,9 @@
 /* The body of a request: JSON, YAML or protobuf, read as an object of the kind that is expected.
  * What cannot be read is refused in Kubernetes' words. */
 #include "base/buf.h"
+#include "base/json/yaml.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/yaml.h"
 #include "engine/api/rest.h"
 #include "kube/object.h"
 #include "kube/schema/json_complaint.h"

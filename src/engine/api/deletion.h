@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_ENGINE_DELETION_H
 #define TRAINYARD_ENGINE_DELETION_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/kinds/registry.h"
 
 enum deletion_propagation {

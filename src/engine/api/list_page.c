@@ -2,7 +2,7 @@
 #include "engine/api/list_page.h"
 
 #include "base/base64.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/str.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef TRAINYARD_ENGINE_REST_H
 #define TRAINYARD_ENGINE_REST_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/access/access.h"
 #include "engine/api/route.h"
 #include "engine/api/stored.h"

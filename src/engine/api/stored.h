@@ -13,7 +13,7 @@
 #define TRAINYARD_ENGINE_STORED_H
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/kinds/registry.h"
 #include "store/store.h"
 

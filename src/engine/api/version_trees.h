@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_ENGINE_VERSION_TREES_H
 #define TRAINYARD_ENGINE_VERSION_TREES_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "store/store.h"
 
 struct version_trees;

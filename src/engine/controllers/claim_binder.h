@@ -7,7 +7,7 @@
 #ifndef TRAINYARD_ENGINE_CLAIM_BINDER_H
 #define TRAINYARD_ENGINE_CLAIM_BINDER_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* The class that claims get which name none, and who says to make their volumes. */
 #define CLAIM_CLASS       "standard"

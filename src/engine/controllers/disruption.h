@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_ENGINE_DISRUPTION_H
 #define TRAINYARD_ENGINE_DISRUPTION_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdint.h>
 

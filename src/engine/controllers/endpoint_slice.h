@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_ENGINE_ENDPOINT_SLICE_H
 #define TRAINYARD_ENGINE_ENDPOINT_SLICE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define ENDPOINT_SLICE_SERVICE    "kubernetes.io/service-name"
 #define ENDPOINT_SLICE_MANAGER    "endpointslice.kubernetes.io/managed-by"

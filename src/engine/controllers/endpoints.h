@@ -3,7 +3,7 @@
 #define TRAINYARD_ENGINE_ENDPOINTS_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* The `subsets` of the service's Endpoints: one for each set of ports the pods give (a named
  * targetPort may differ from pod to pod). Pods must be those the selector matches; they are sorted

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_ENGINE_GARBAGE_H
 #define TRAINYARD_ENGINE_GARBAGE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>

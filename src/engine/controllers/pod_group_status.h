@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_ENGINE_POD_GROUP_STATUS_H
 #define TRAINYARD_ENGINE_POD_GROUP_STATUS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stddef.h>
 

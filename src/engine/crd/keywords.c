@@ -1,6 +1,6 @@
 /* Which keywords of OpenAPI a schema may have, and what those of Kubernetes ask of others; see
  * definition.h. */
-#include "base/json_names.h"
+#include "base/json/json_names.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"

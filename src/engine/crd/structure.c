@@ -1,7 +1,7 @@
 /* Structural schemas: each level says its type outside of allOf and its kin, so that there is one
  * answer to which fields there are; see definition.h. */
 #include "base/mem.h"
-#include "base/pattern.h"
+#include "base/pattern/pattern.h"
 #include "base/str.h"
 #include "engine/crd/definition.h"
 

@@ -2,8 +2,8 @@
 #include "engine/kinds/kinds.h"
 
 #include "base/base64.h"
-#include "base/json_list.h"
-#include "base/json_names.h"
+#include "base/json/json_list.h"
+#include "base/json/json_names.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/kinds/rule.h"

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_ENGINE_DEFAULTS_H
 #define TRAINYARD_ENGINE_DEFAULTS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 static inline bool default_is_missing(const struct json *object, const char *name)
 {

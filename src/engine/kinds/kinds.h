@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_ENGINE_KINDS_H
 #define TRAINYARD_ENGINE_KINDS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "kube/schema/field_error.h"
 
 struct engine;

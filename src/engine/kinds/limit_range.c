@@ -1,8 +1,8 @@
 /* LimitRanges as objects: what they leave out and what is refused. */
 #include "engine/kinds/kinds.h"
 
-#include "base/json_list.h"
-#include "base/json_names.h"
+#include "base/json/json_list.h"
+#include "base/json/json_names.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/admission/resource_name.h"

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_ENGINE_META_H
 #define TRAINYARD_ENGINE_META_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/kinds/registry.h"
 #include "kube/schema/field_error.h"
 

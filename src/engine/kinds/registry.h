@@ -6,7 +6,7 @@
 #ifndef TRAINYARD_ENGINE_REGISTRY_H
 #define TRAINYARD_ENGINE_REGISTRY_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "kube/resource.h"
 #include "kube/schema/decode.h"
 #include "kube/schema/field_error.h"

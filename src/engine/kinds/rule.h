@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_ENGINE_RULE_H
 #define TRAINYARD_ENGINE_RULE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/map.h"
 #include "engine/kinds/registry.h"
 #include "kube/schema/field_error.h"

@@ -6,7 +6,7 @@
 #ifndef TRAINYARD_ENGINE_SERVICE_ADDRESSES_H
 #define TRAINYARD_ENGINE_SERVICE_ADDRESSES_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "kube/schema/field_error.h"
 #include "store/store.h"
 

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_ENGINE_SERVICE_SPEC_H
 #define TRAINYARD_ENGINE_SERVICE_SPEC_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/str.h"
 
 /* A service without an address of its own has this for one. */

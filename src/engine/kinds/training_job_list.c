@@ -3,9 +3,9 @@
 #include "engine/kinds/kinds.h"
 
 #include "base/buf.h"
+#include "base/json/yaml.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/yaml.h"
 #include "kube/object.h"
 
 #include <string.h>

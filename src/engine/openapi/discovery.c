@@ -1,7 +1,7 @@
 /* Discovery; see discovery.h. */
 #include "engine/openapi/discovery.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/health.h"

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_ENGINE_DISCOVERY_H
 #define TRAINYARD_ENGINE_DISCOVERY_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/kinds/registry.h"
 #include "net/http.h"
 

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_ENGINE_DISCOVERY_AGGREGATED_H
 #define TRAINYARD_ENGINE_DISCOVERY_AGGREGATED_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/kinds/registry.h"
 
 /* `version` is that of the answer's form: "v2", "v2beta1"; `core`: /api, else /apis. */

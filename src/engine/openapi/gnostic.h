@@ -5,7 +5,7 @@
 #ifndef TRAINYARD_ENGINE_OPENAPI_GNOSTIC_H
 #define TRAINYARD_ENGINE_OPENAPI_GNOSTIC_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 void openapi_gnostic_write_v2(const struct json *document, struct buf *buf);
 void openapi_gnostic_write_v3(const struct json *document, struct buf *buf);

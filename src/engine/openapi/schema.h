@@ -5,7 +5,7 @@
 #ifndef TRAINYARD_ENGINE_OPENAPI_SCHEMA_H
 #define TRAINYARD_ENGINE_OPENAPI_SCHEMA_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/vec.h"
 #include "engine/kinds/registry.h"
 #include "kube/schema/schema.h"

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_ENGINE_NODE_AFFINITY_H
 #define TRAINYARD_ENGINE_NODE_AFFINITY_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* spec.nodeSelector and the required part of spec.affinity.nodeAffinity. */
 bool node_affinity_suits(struct arena *arena, const struct json *pod, const struct json *node);

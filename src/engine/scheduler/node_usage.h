@@ -3,7 +3,7 @@
 #define TRAINYARD_ENGINE_NODE_USAGE_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/map.h"
 #include "base/vec.h"
 

@@ -4,7 +4,7 @@
 #define TRAINYARD_ENGINE_SCHEDULER_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/scheduler/node_usage.h"
 
 struct scheduler_node {

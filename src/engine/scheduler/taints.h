@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_ENGINE_TAINTS_H
 #define TRAINYARD_ENGINE_TAINTS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stddef.h>
 

@@ -5,7 +5,7 @@
 #define TRAINYARD_ENGINE_REST_PROXY_H
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "net/http.h"
 
 #include <http_parser.h>

@@ -1,7 +1,7 @@
 /* The last word of exec and attach; see remote_status.h. */
 #include "engine/stream/remote_status.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 static struct json *begin_status(struct arena *arena, const char *status, const char *message)
 {

@@ -5,7 +5,7 @@
 #ifndef TRAINYARD_KUBE_CLIENT_H
 #define TRAINYARD_KUBE_CLIENT_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "kube/resource.h"
 #include "loop/loop.h"
 #include "net/http.h"

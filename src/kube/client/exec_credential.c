@@ -1,6 +1,6 @@
 /* Credential plugins as text: their field in a kubeconfig, what they are told, what they answer;
  * see exec_plugin.h. Pure. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"

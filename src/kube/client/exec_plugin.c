@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/moment.h"
-#include "base/spawn.h"
+#include "base/system/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>

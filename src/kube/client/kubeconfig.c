@@ -2,9 +2,9 @@
  * kubeconfig_parse.c's, writing them kubeconfig_write.c's. */
 #include "kube/client/kubeconfig.h"
 
-#include "base/file.h"
 #include "base/source.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "kube/client/exec_plugin.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* What stands in kubeconfigs; see kubeconfig.h. Pure: of the files that they name it gives the
  * paths. */
 #include "base/base64.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/json/yaml.h"
 #include "base/str.h"
-#include "base/yaml.h"
 #include "kube/client/exec_plugin.h"
 #include "kube/client/kubeconfig.h"
 #include "net/http.h"

@@ -3,10 +3,10 @@
 
 #include "base/base64.h"
 #include "base/cleanup.h"
-#include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/json/yaml.h"
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/system/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #ifndef TRAINYARD_KUBE_LEASE_H
 #define TRAINYARD_KUBE_LEASE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum kube_lease_step {
     KUBE_LEASE_WAIT,  /* somebody else holds it */

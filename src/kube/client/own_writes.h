@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_KUBE_OWN_WRITES_H
 #define TRAINYARD_KUBE_OWN_WRITES_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/map.h"
 
 struct kube_own_writes {

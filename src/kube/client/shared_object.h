@@ -4,7 +4,7 @@
 #define TRAINYARD_KUBE_SHARED_OBJECT_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 struct kube_object {
     int references;

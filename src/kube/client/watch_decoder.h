@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_KUBE_WATCH_DECODER_H
 #define TRAINYARD_KUBE_WATCH_DECODER_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* Bytes of one event: an object of the largest size a server stores, written out. */
 enum { WATCH_LINE_MAX = 16 << 20 };

@@ -8,7 +8,7 @@
 #define TRAINYARD_KUBE_FIELDSET_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdbool.h>
 #include <stdint.h>

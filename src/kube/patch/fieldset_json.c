@@ -1,6 +1,6 @@
 /* FieldsV1, the text form of a set: {"f:spec":{"f:replicas":{}}}. A "." among the children says
  * that the parent is a member, too; one without children is. See fieldset.h. */
-#include "base/json_list.h"
+#include "base/json/json_list.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/patch/fieldset.h"

@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_KUBE_MANAGED_FIELDS_H
 #define TRAINYARD_KUBE_MANAGED_FIELDS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "kube/patch/fieldset.h"
 #include "kube/schema/schema.h"
 

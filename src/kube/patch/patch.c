@@ -2,8 +2,8 @@
  * of their own. */
 #include "kube/patch/patch.h"
 
-#include "base/json_list.h"
-#include "base/json_names.h"
+#include "base/json/json_list.h"
+#include "base/json/json_names.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/patch/patch_internal.h"

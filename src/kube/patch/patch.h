@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_KUBE_PATCH_H
 #define TRAINYARD_KUBE_PATCH_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "kube/schema/schema.h"
 
 enum kube_patch_type {

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_KUBE_PATCH_INTERNAL_H
 #define TRAINYARD_KUBE_PATCH_INTERNAL_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* Take the members out of `object` that are null in `patch`. */
 void patch_drop_nulls(struct json *object, const struct json *patch);

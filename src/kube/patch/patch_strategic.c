@@ -10,8 +10,8 @@
  *   $deleteFromPrimitiveList/LIST  values to take out of a list of plain values
  *   $retainKeys                    members not named are removed
  */
-#include "base/json_list.h"
-#include "base/json_names.h"
+#include "base/json/json_list.h"
+#include "base/json/json_names.h"
 #include "base/str.h"
 #include "kube/patch/patch.h"
 #include "kube/patch/patch_internal.h"

@@ -1,7 +1,7 @@
 /* Picking fields; see pick.h. */
 #include "kube/patch/pick.h"
 
-#include "base/json_list.h"
+#include "base/json/json_list.h"
 
 #include <string.h>
 

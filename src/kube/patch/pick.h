@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_KUBE_PICK_H
 #define TRAINYARD_KUBE_PICK_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* A new tree with only the fields named: "metadata.labels" with all that is below it,
  * "status.containerStatuses.name" of every element of a list. The list ends with NULL. */

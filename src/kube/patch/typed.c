@@ -1,7 +1,7 @@
 /* Shapes and parts of values, the set of an object's fields; see typed.h and typed_internal.h. */
 #include "kube/patch/typed.h"
 
-#include "base/json_list.h"
+#include "base/json/json_list.h"
 #include "base/str.h"
 #include "kube/patch/typed_internal.h"
 #include "kube/types/types.h"

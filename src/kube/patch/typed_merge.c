@@ -1,7 +1,7 @@
 /* One object laid over another; see typed.h. */
 #include "kube/patch/typed.h"
 
-#include "base/json_list.h"
+#include "base/json/json_list.h"
 #include "kube/patch/typed_internal.h"
 
 static struct json *merge(struct arena *arena, const struct schema *schema, const struct json *live,

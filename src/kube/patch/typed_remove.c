@@ -1,7 +1,7 @@
 /* Fields taken away from an object; see typed.h. */
 #include "kube/patch/typed.h"
 
-#include "base/json_list.h"
+#include "base/json/json_list.h"
 #include "kube/patch/typed_internal.h"
 
 static void remove_below(struct arena *arena, const struct schema *schema, struct json *value,

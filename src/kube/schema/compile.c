@@ -1,7 +1,7 @@
 /* Compiling a schema; see schema_compile.h. */
 #include "kube/schema/compile.h"
 
-#include "base/json_names.h"
+#include "base/json/json_names.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"

@@ -5,7 +5,7 @@
 #define TRAINYARD_KUBE_FIELD_ERROR_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 struct field_error {
     const char *field;   /* "spec.containers[0].name" */

@@ -2,7 +2,7 @@
 #include "kube/schema/format.h"
 
 #include "base/mem.h"
-#include "base/pattern.h"
+#include "base/pattern/pattern.h"
 #include "base/str.h"
 
 #include <arpa/inet.h>

@@ -2,8 +2,8 @@
 #include "kube/schema/json_repeats.h"
 
 #include "base/buf.h"
-#include "base/json_list.h"
-#include "base/json_names.h"
+#include "base/json/json_list.h"
+#include "base/json/json_names.h"
 #include "base/str.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Names that stand twice in one object of a body. Kubernetes takes the last of them, and tells it
- * or refuses it as fieldValidation says; base/json.h and base/yaml.h refuse them unless told not
- * to, since nothing else needs them. */
+ * or refuses it as fieldValidation says; base/json/json.h and base/json/yaml.h refuse them unless
+ * told not to, since nothing else needs them. */
 #ifndef TRAINYARD_KUBE_JSON_REPEATS_H
 #define TRAINYARD_KUBE_JSON_REPEATS_H
 

@@ -2,8 +2,8 @@
 #include "kube/schema/protobuf.h"
 
 #include "base/base64.h"
-#include "base/json_list.h"
-#include "base/json_names.h"
+#include "base/json/json_list.h"
+#include "base/json/json_names.h"
 #include "base/moment.h"
 #include "base/str.h"
 #include "base/utf8.h"

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_KUBE_SCHEMA_RULES_H
 #define TRAINYARD_KUBE_SCHEMA_RULES_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 struct schema;
 

@@ -6,7 +6,7 @@
 #ifndef TRAINYARD_KUBE_SCHEMA_H
 #define TRAINYARD_KUBE_SCHEMA_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>

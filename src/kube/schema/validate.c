@@ -2,9 +2,9 @@
  * order of Kubernetes' own: type, combinations, text, number, list, allowed values, members. */
 #include "kube/schema/validate.h"
 
-#include "base/json_names.h"
+#include "base/json/json_names.h"
 #include "base/mem.h"
-#include "base/pattern.h"
+#include "base/pattern/pattern.h"
 #include "kube/quantity.h"
 #include "kube/schema/format.h"
 #include "kube/schema/path.h"

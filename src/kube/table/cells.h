@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_KUBE_TABLE_CELLS_H
 #define TRAINYARD_KUBE_TABLE_CELLS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 struct kube_column;
 

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_KUBE_TABLE_H
 #define TRAINYARD_KUBE_TABLE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "kube/resource.h"
 
 struct json_path;

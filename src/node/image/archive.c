@@ -1,9 +1,9 @@
 /* An image's archive; see image/archive.h. */
 #include "node/image/archive.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/image/tar_read.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #define TRAINYARD_NODE_IMAGE_ARCHIVE_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/map.h"
 #include "node/image/stream.h"
 

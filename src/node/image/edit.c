@@ -2,9 +2,9 @@
 #include "node/node.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/image/name.h"
 #include "node/image/store.h"
 #include "node/image/table.h"

@@ -3,7 +3,7 @@
 #define TRAINYARD_NODE_IMAGE_REPORT_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* As many as the kubelet tells of, and as many names of each: a status has to stay small. */
 enum { IMAGE_REPORT_MAX = 50, IMAGE_REPORT_NAMES_MAX = 5 };

@@ -2,9 +2,9 @@
 #include "node/image/store.h"
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/image/table.h"
 #include "node/pod/spec.h"
 #include "node/pod/state.h"

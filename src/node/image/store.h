@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* One at a time may change the table; held until the descriptor closes. */
 int image_store_lock(const char *state_dir, int *ret_fd, struct err *err);

@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "node/pod/spec.h"
 
 /* Where a container of the machine's own files looks for programs, before its tools. */

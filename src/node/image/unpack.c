@@ -1,10 +1,10 @@
 /* Layers into a directory; see image/unpack.h. */
 #include "node/image/unpack.h"
 
-#include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "base/vec.h"
 #include "node/image/beneath.h"
 

@@ -1,8 +1,8 @@
 /* Tells `trainyard image add` whether pods will find the files that an image's command names. */
 #include "node/node.h"
 
-#include "base/file.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/image/handed.h"
 #include "node/image/table.h"
 #include "node/pod/masks.h"

@@ -3,9 +3,9 @@
 #include "node/limits/cgroup.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,11 +2,11 @@
 #include "node/limits/cgroup_base.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/limits/cgroup_detect.h"
 #include "node/process/lock.h"
 #include "node/state_number.h"

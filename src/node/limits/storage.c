@@ -1,9 +1,9 @@
 /* The disk a pod uses; see limits/storage.h. */
 #include "node/limits/storage.h"
 
-#include "base/file_walk.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file_walk.h"
 #include "kube/quantity.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_NODE_LIMITS_STORAGE_H
 #define TRAINYARD_NODE_LIMITS_STORAGE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stddef.h>
 #include <stdint.h>

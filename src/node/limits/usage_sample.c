@@ -7,9 +7,9 @@
 #include "node/process/table.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <limits.h>
 #include <stdio.h>

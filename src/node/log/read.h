@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "node/pod/state.h"
 
 /* Which run's log is meant: the one under way or the last; with `previous` the one before it. An

@@ -3,9 +3,9 @@
 #include "node/log/stream.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/log/files.h"
 #include "node/log/read.h"
 

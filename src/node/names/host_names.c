@@ -7,10 +7,10 @@
 #include "node/pod/status.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "base/vec.h"
 #include "kube/object.h"
 #include "kube/selector.h"

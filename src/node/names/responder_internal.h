@@ -3,8 +3,8 @@
 #ifndef TRAINYARD_NODE_NAMES_RESPONDER_INTERNAL_H
 #define TRAINYARD_NODE_NAMES_RESPONDER_INTERNAL_H
 
-#include "base/file.h"
 #include "base/ring.h"
+#include "base/system/file.h"
 #include "node/names/answer.h"
 #include "node/names/resolvers.h"
 #include "node/names/responder.h"

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_NODE_NETWORK_PORT_EVENT_H
 #define TRAINYARD_NODE_NETWORK_PORT_EVENT_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "kube/client/client.h"
 
 #include <netinet/in.h>

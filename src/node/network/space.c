@@ -17,10 +17,10 @@
 #include "node/process/strays.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/moment.h"
+#include "base/system/file.h"
 #include "base/vec.h"
 
 #include <dirent.h>

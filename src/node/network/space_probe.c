@@ -4,8 +4,8 @@
 #include "node/process/namespaces.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
 #include "node/network/pod_network.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 
 #include <arpa/inet.h>
 #include <linux/netfilter.h>

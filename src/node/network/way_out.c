@@ -2,9 +2,9 @@
 #include "node/network/way_out_internal.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/pod/record.h"
 
 #include <arpa/inet.h>

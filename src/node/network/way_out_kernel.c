@@ -3,9 +3,9 @@
 #include "node/network/way_out_internal.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/network/inside_socket.h"
 #include "node/network/nft.h"
 #include "node/state_number.h"

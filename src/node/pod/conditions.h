@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_NODE_POD_CONDITIONS_H
 #define TRAINYARD_NODE_POD_CONDITIONS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/base64.h"
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "node/state_number.h"
 
 #include <errno.h>

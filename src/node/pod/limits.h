@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_NODE_POD_LIMITS_H
 #define TRAINYARD_NODE_POD_LIMITS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "node/limits/cgroup.h"
 #include "node/pod/spec.h"
 

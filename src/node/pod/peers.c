@@ -2,9 +2,9 @@
 #include "node/pod/peers.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "kube/object.h"
 
 #include <dirent.h>

@@ -5,7 +5,7 @@
 #define TRAINYARD_NODE_POD_PEERS_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "node/pod/spec.h"
 #include "node/volume/trash.h"
 

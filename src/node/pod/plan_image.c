@@ -1,8 +1,8 @@
 /* What a container's image gives it: a root, a user, a working directory. */
 #include "node/pod/plan_internal.h"
 
-#include "base/file.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/image/name.h"
 #include "node/image/user.h"
 

@@ -2,8 +2,8 @@
  * have to be mounted is refused, and what can be told by a variable instead is. */
 #include "node/pod/plan_internal.h"
 
-#include "base/file.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "kube/object.h"
 #include "kube/step_wrapper.h"
 #include "node/pod/kubeconfig.h"

@@ -9,11 +9,11 @@
 #include "node/pod/tokens.h"
 #include "node/process/lock.h"
 
-#include "base/boot.h"
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/boot.h"
+#include "base/system/file.h"
 #include "base/vec.h"
 #include "kube/object.h"
 

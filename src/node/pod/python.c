@@ -2,8 +2,8 @@
 #include "node/pod/python.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 
 #include <errno.h>
 #include <unistd.h>

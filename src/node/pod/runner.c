@@ -14,12 +14,12 @@
 #include "node/pod/tokens.h"
 #include "node/process/descriptors.h"
 
-#include "base/boot.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "base/system/boot.h"
+#include "base/system/file.h"
 #include "kube/object.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* The list of files that hold secrets; see pod/secrets.h. */
 #include "node/pod/secrets.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/pod/record.h"
 
 enum { LIST_BYTES_MAX = 1024 * 1024, PATHS_MAX = 256 };

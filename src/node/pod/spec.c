@@ -2,9 +2,9 @@
 #include "node/pod/spec.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/pod/capabilities.h"
 #include "node/pod/record.h"
 

@@ -66,7 +66,7 @@ struct pod_container {
 };
 
 struct pod_spec {
-    const char *boot; /* the start of the machine it was planned in; see base/boot.h */
+    const char *boot; /* the start of the machine it was planned in; see base/system/boot.h */
     const char *hostname;
     const char *network; /* lock file of the process that holds the pod network; NULL: the machine's
                             own network */

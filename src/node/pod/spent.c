@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* The states of a pod's containers, written and read; see pod/state.h. */
 #include "node/pod/state.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/pod/record.h"
 
 #include <fcntl.h>

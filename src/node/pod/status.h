@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_NODE_POD_STATUS_H
 #define TRAINYARD_NODE_POD_STATUS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "node/pod/state.h"
 
 struct pod_status_input {

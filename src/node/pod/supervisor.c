@@ -7,10 +7,10 @@
 #include "node/process/lock.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
-#include "base/spawn.h"
 #include "base/str.h"
+#include "base/system/file.h"
+#include "base/system/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>

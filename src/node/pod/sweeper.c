@@ -5,9 +5,9 @@
 #include "node/network/space.h"
 #include "node/pod/kubeconfig.h"
 
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 
 #include <stdlib.h>
 

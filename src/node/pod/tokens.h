@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_NODE_POD_TOKENS_H
 #define TRAINYARD_NODE_POD_TOKENS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/map.h"
 #include "kube/resource.h"
 

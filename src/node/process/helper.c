@@ -2,8 +2,8 @@
 #include "node/process/helper.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "node/process/lock.h"
 #include "node/process/start.h"
 

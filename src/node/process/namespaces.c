@@ -1,7 +1,7 @@
 /* Namespaces of processes; see process/namespaces.h. */
 #include "node/process/namespaces.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,10 +5,10 @@
 #include "node/process/table.h"
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <dirent.h>
 #include <limits.h>

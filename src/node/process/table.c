@@ -2,8 +2,8 @@
 #include "node/process/table.h"
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_NODE_SERVICE_SERVICE_TABLE_H
 #define TRAINYARD_NODE_SERVICE_SERVICE_TABLE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "node/service/proxy_table.h"
 
 struct service_table_source {

@@ -5,8 +5,8 @@
 #include "node/step/grpc.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 
 #include <errno.h>
 #include <poll.h>

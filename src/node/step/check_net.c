@@ -7,10 +7,10 @@
 #include "node/step/lookup.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

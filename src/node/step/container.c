@@ -8,9 +8,9 @@
 #include "node/step/world.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #include "node/process/lock.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
+#include "base/system/file.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -2,9 +2,9 @@
 #include "node/step/image.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/step/layer.h"
 #include "node/step/mount.h"
 

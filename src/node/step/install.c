@@ -3,7 +3,7 @@
 #include "node/step/step.h"
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/system/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

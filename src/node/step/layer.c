@@ -2,8 +2,8 @@
 #include "node/step/layer.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 
 #include <fcntl.h>
 #include <stdio.h>

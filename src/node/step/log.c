@@ -5,9 +5,9 @@
 #include "node/pod/state.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,10 +5,10 @@
 #include "node/step/check.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/moment.h"
 #include "base/rand.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "net/dns_message.h"
 
 #include <poll.h>

@@ -9,7 +9,7 @@
 #include "node/process/lock.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
+#include "base/system/file.h"
 
 #include <fcntl.h>
 #include <signal.h>

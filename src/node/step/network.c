@@ -8,8 +8,8 @@
 #include "node/process/lock.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

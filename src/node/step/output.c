@@ -5,9 +5,9 @@
 #include "node/step/step.h"
 
 #include "base/buf.h"
-#include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/pod/state.h"
 #include "node/step/command.h"
 

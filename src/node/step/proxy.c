@@ -11,7 +11,7 @@
 #include "node/service/proxy.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
+#include "base/system/file.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -13,9 +13,9 @@
 #include "node/step/step.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,8 +10,8 @@
 #include "node/process/lock.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,11 +2,11 @@
 #include "node/volume/files.h"
 
 #include "base/base64.h"
-#include "base/boot.h"
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/boot.h"
+#include "base/system/file.h"
 #include "kube/object.h"
 #include "node/volume/set.h"
 

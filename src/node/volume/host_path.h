@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* The real path of what the source names, made where its type says so. What lies in `state_dir` is
  * refused: it holds the cluster's own secrets. */

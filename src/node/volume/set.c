@@ -2,10 +2,10 @@
 #include "node/volume/set.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "node/volume/group.h"
 
 #include <dirent.h>

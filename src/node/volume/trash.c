@@ -2,9 +2,9 @@
 #include "node/volume/trash.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 
 #include <dirent.h>
 #include <errno.h>

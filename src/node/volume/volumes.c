@@ -1,9 +1,9 @@
 /* Volumes as directories; see volume/volumes.h. */
 #include "node/volume/volumes.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "kube/object.h"
 #include "kube/pod_claim.h"
 #include "kube/quantity.h"

@@ -4,7 +4,7 @@
 #include "train/data/batch_feed.h"
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 #include <pthread.h>
 #include <stdbool.h>

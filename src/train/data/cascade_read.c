@@ -4,7 +4,7 @@
 #include "train/data/cascade_internal.h"
 #include "train/data/cascade_xml.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 
 #include <errno.h>
 #include <math.h>

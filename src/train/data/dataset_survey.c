@@ -3,7 +3,7 @@
 #include "train/data/dataset_survey.h"
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "train/data/dataset_internal.h"
 
 #include <pthread.h>

@@ -4,9 +4,9 @@
 #include "train/data/idx.h"
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <errno.h>
 #include <stdio.h>

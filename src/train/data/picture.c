@@ -1,8 +1,8 @@
 /* What pictures of all formats share; see picture.h. */
 #include "train/data/picture.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "train/data/picture_internal.h"
 
 #include <math.h>

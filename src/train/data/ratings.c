@@ -1,11 +1,11 @@
 /* Ratings from CSV files; see ratings.h. */
 #include "train/data/ratings.h"
 
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "base/vec.h"
 
 #include <math.h>

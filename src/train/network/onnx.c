@@ -2,9 +2,9 @@
  * onnx.proto. */
 #include "train/network/onnx.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/protobuf_write.h"
+#include "base/system/file.h"
 
 #include <endian.h>
 #include <stdlib.h>

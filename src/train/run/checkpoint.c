@@ -3,9 +3,9 @@
  * CRC-32 of everything before it (u32). */
 #include "train/run/checkpoint.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <endian.h>
 #include <errno.h>

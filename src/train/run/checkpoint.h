@@ -6,7 +6,7 @@
 #ifndef TRAINYARD_TRAIN_CHECKPOINT_H
 #define TRAINYARD_TRAIN_CHECKPOINT_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "train/network/optimizer.h"
 #include "train/network/params.h"
 

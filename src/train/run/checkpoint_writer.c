@@ -2,7 +2,7 @@
 #include "train/run/checkpoint_writer.h"
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 #include <pthread.h>
 #include <string.h>

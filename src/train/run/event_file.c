@@ -3,9 +3,9 @@
  * numbers of fields are those of tensorflow/core/util/event.proto and framework/summary.proto. */
 #include "train/run/event_file.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/protobuf_write.h"
+#include "base/system/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #ifndef TRAINYARD_TRAIN_FIT_LOOP_H
 #define TRAINYARD_TRAIN_FIT_LOOP_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "train/network/optimizer.h"
 #include "train/network/params.h"
 #include "train/run/run_log.h"

@@ -1,9 +1,9 @@
 /* The checkpoints of a run in step; see fit_save.h. */
 #include "train/run/fit_save.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "train/run/checkpoint_writer.h"
 #include "train/run/model_dir.h"
 

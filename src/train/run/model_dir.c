@@ -1,10 +1,10 @@
 /* The directory a run writes into; see model_dir.h. */
 #include "train/run/model_dir.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* Versions of an exported model; see model_versions.h. */
 #include "train/run/model_versions.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <dirent.h>
 #include <errno.h>

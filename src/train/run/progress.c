@@ -2,7 +2,7 @@
 #include "train/run/progress.h"
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* The history of a run; see run_history.h. */
 #include "train/run/run_history.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

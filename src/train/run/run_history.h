@@ -5,7 +5,7 @@
 #define TRAINYARD_TRAIN_RUN_HISTORY_H
 
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define RUN_HISTORY_FILE "history.jsonl"
 

@@ -1,10 +1,10 @@
 /* The report of a run as a document; see run_report.h. Its page is in run_report_page.c. */
 #include "train/run/run_report.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "base/vec.h"
 #include "train/run/run_history.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* The name of the page in the directory of a run. */
 #define RUN_REPORT_PAGE "report.html"

@@ -5,7 +5,7 @@
 #define TRAINYARD_TRAIN_RUN_STATE_H
 
 #include "base/cleanup.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdbool.h>
 #include <stdint.h>

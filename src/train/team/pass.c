@@ -1,6 +1,6 @@
 /* A team at work; see team.h. Between two stretches of a pass the threads wait for each other, and
  * the first one speaks with the other workers. */
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "train/team/private.h"
 
 #include <math.h>

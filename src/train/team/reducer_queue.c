@@ -2,7 +2,7 @@
 #include "train/team/reducer_queue.h"
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 #include <pthread.h>
 #include <stdbool.h>

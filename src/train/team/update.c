@@ -1,7 +1,7 @@
 /* What a team does to the parameters after a step; see team.h. Each parameter is updated on its own
  * and each weight packed on its own, so that slices of them for the threads change nothing but the
  * time it takes. */
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "train/team/private.h"
 
 /* Floats, below which starting a thread costs more than it saves. */

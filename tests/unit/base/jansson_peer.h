@@ -1,5 +1,5 @@
 /* jansson as the other opinion about JSON. It is loaded at run time, because its names are those of
- * base/json.h: linked into one program, each would call the other's functions. */
+ * base/json/json.h: linked into one program, each would call the other's functions. */
 #ifndef TRAINYARD_TESTS_JANSSON_PEER_H
 #define TRAINYARD_TESTS_JANSSON_PEER_H
 

@@ -1,5 +1,5 @@
 /* The id of the start of the machine. */
-#include "base/boot.h"
+#include "base/system/boot.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

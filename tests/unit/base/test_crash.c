@@ -1,8 +1,8 @@
 /* The log line of a crash: its format, the functions it names, and the exit status. */
-#include "base/crash.h"
+#include "base/system/crash.h"
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/log.h"
 #include "base/moment.h"
 

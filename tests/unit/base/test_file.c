@@ -1,9 +1,9 @@
 /* Files: limits, atomic replacement, trees that follow no link; and the log's lines. */
-#include "base/file.h"
-#include "base/file_walk.h"
+#include "base/system/file.h"
+#include "base/system/file_walk.h"
 
 #include "base/arena.h"
-#include "base/json_file.h"
+#include "base/json/json_file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"

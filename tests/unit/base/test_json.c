@@ -1,8 +1,8 @@
 /* JSON trees: making, asking, changing, comparing, writing. */
-#include "base/json.h"
+#include "base/json/json.h"
 
-#include "base/json_list.h"
-#include "base/json_names.h"
+#include "base/json/json_list.h"
+#include "base/json/json_names.h"
 #include "base/mem.h"
 #include "test_arena.h"
 

@@ -1,6 +1,6 @@
 /* A copy is the same bytes when written, whatever it stands beside, and what it has in common with
  * that is not copied. */
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include "base/rand.h"
 

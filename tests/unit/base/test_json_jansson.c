@@ -1,6 +1,6 @@
 /* Our JSON against jansson's, on generated trees and on broken texts: both accept the same, and
  * what either writes the other reads as the same tree. */
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include "base/mem.h"
 #include "base/rand.h"

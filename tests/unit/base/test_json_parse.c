@@ -1,5 +1,5 @@
 /* Reading JSON: what is accepted, as what, and what is refused with which sentence. */
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include "base/mem.h"
 #include "test_arena.h"

@@ -1,6 +1,6 @@
 /* The command line: where a value comes from, what is refused with which sentence, and the texts
  * made from the same table. */
-#include "base/options.h"
+#include "base/options/options.h"
 
 #include "base/mem.h"
 #include "base/str.h"

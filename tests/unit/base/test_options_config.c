@@ -1,8 +1,8 @@
 /* Further names of an option, further variables, paths, and a file of values: which one wins, and
  * what is refused with which sentence. */
-#include "base/file.h"
 #include "base/mem.h"
-#include "base/options.h"
+#include "base/options/options.h"
+#include "base/system/file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

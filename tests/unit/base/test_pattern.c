@@ -1,5 +1,5 @@
 /* Expressions and whether they are found; the answers are those of Go's regexp. */
-#include "base/pattern.h"
+#include "base/pattern/pattern.h"
 
 #include "base/mem.h"
 #include "base/moment.h"

@@ -1,10 +1,10 @@
 /* Errors that point: the place, the line and the mark below it, whatever stands in the line. */
 #include "base/source.h"
 
+#include "base/json/yaml.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "base/yaml.h"
 #include "test_arena.h"
 
 #include <setjmp.h>

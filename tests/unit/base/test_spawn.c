@@ -1,5 +1,5 @@
 /* Programs are started as they expect it, whatever the starter has made of itself. */
-#include "base/spawn.h"
+#include "base/system/spawn.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

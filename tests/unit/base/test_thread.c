@@ -1,6 +1,6 @@
 /* Threads: what they are called, that signals are not theirs, and what is said of one that cannot
  * be had. */
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* YAML as kubectl reads it: scalars, documents, aliases, merges, refusals with their place; and
  * that what is written reads back. */
-#include "base/yaml.h"
+#include "base/json/yaml.h"
 
 #include "base/mem.h"
 #include "test_arena.h"

@@ -1,8 +1,8 @@
 /* Credentials: made once, kept, and made anew where an older program left names out. */
 #include "cli/trainyard/credentials.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "tls/tls.h"
 
 #include <setjmp.h>

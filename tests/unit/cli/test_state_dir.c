@@ -2,7 +2,7 @@
 #include "cli/trainyard/state_dir.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
+#include "base/system/file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

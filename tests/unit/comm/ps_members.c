@@ -9,7 +9,7 @@
 
 #include "ps_members.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "comm/group/tf_config.h"
 
 #include <unistd.h>

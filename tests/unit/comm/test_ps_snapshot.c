@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/rand.h"
+#include "base/system/file.h"
 #include "comm/ps/snapshot.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Memory shared between members of one machine: what a peer can and cannot do to it, who shares
  * with whom, and what happens where sharing is not possible. */
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "comm/group/host_links.h"
 #include "comm/transport/shared_memory.h"
 #include "comm/transport/shm.h"

@@ -4,7 +4,7 @@
 #define TRAINYARD_TESTS_ENGINE_API_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/engine.h"
 #include "loop/loop.h"
 #include "net/http.h"

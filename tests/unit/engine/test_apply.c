@@ -3,8 +3,8 @@
  * ours differ on purpose, apply_differences.json says how and why. */
 #include "api.h"
 
-#include "base/file.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "kube/patch/fieldset.h"
 
 #include <setjmp.h>

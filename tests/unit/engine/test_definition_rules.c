@@ -1,9 +1,9 @@
 /* Definitions and custom resources as a real API server took or refused them: its answers were
  * recorded by tests/kubernetes/record_definitions.py. */
 #include "api.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "read_json.h"
 
 #include <inttypes.h>

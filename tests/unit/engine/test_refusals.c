@@ -3,9 +3,9 @@
  * may be asked in another order. */
 #include "api.h"
 
-#include "base/file.h"
+#include "base/json/yaml.h"
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/system/file.h"
 #include "engine/kinds/registry.h"
 #include "kube/object.h"
 

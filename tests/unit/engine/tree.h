@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_TESTS_ENGINE_TREE_H
 #define TRAINYARD_TESTS_ENGINE_TREE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "test_arena.h"
 
 #include <string.h>

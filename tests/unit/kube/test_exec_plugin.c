@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "kube/client/exec_plugin.h"
 #include "kube/client/exec_renewal.h"
 #include "loop/sim/sim_loop.h"

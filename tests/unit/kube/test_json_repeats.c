@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/json/yaml.h"
 #include "base/mem.h"
-#include "base/yaml.h"
 #include "kube/schema/json_repeats.h"
 
 static void the_last_counts(void **state)

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "kube/client/exec_plugin.h"
 #include "kube/client/kubeconfig.h"
 #include "net/http.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/json_list.h"
+#include "base/json/json_list.h"
 #include "kube/patch/patch.h"
 #include "kube/types/types.h"
 #include "read_json.h"

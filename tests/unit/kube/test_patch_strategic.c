@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "kube/patch/patch.h"
 #include "kube/types/types.h"
 #include "read_json.h"

@@ -2,7 +2,7 @@
  * and filled in. */
 #include "test_arena.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/str.h"
 #include "kube/schema/decode.h"
 #include "kube/schema/default.h"

@@ -1,7 +1,7 @@
 /* Protobuf bodies become the trees their JSON would be; what is no protobuf is refused. */
 #include "test_arena.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/str.h"
 #include "kube/schema/protobuf.h"
 #include "kube/types/types.h"

@@ -2,9 +2,9 @@
  * tests/kubernetes/record_definitions.py, is what is said here. */
 #include "kube/schema/validate.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "kube/schema/compile.h"
 #include "read_json.h"
 

@@ -3,10 +3,10 @@
  * each. */
 #include "test_arena.h"
 
-#include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "kube/schema/rules.h"
 #include "kube/types/types.h"
 

@@ -5,7 +5,7 @@
 
 #include "taste.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "models/recommender_fit.h"
 
 #include <setjmp.h>

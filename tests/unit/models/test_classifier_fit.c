@@ -3,8 +3,8 @@
  * exported. */
 #include "thread_reducer.h"
 
-#include "base/file.h"
 #include "base/rand.h"
+#include "base/system/file.h"
 #include "comm/group/tf_config.h"
 #include "models/classifier_fit.h"
 #include "train/run/checkpoint.h"

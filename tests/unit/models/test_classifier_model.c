@@ -1,7 +1,7 @@
 /* The classifier's shape, and a model file: what is loaded predicts as what was saved, and any
  * other file is refused. */
-#include "base/file.h"
 #include "base/rand.h"
+#include "base/system/file.h"
 #include "models/classifier_model.h"
 #include "models/face_model.h"
 #include "train/run/checkpoint.h"

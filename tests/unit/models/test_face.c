@@ -1,7 +1,7 @@
 /* The face model: its shape, its files, and embeddings of odd pictures. */
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/rand.h"
+#include "base/system/file.h"
 #include "models/face_model.h"
 #include "train/run/checkpoint.h"
 

@@ -2,7 +2,7 @@
  * over a damaged checkpoint and refuses one that is of another run. */
 #include "thread_reducer.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "models/face_fit.h"
 #include "train/run/checkpoint.h"
 

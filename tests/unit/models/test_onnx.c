@@ -1,8 +1,8 @@
 /* ONNX files of both models and of a network with every layer: python3-onnx accepts them, and their
  * numbers, computed by numpy, are ours. Skipped where python3-onnx is not installed. */
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/rand.h"
+#include "base/system/file.h"
 #include "models/classifier_onnx.h"
 #include "models/face_onnx.h"
 #include "train/network/onnx.h"

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "net/http_bearer.h"
 
 #include <stdio.h>

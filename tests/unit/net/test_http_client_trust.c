@@ -8,8 +8,8 @@
 
 #include "http_client_world.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 
 #include <netinet/in.h>
 #include <poll.h>

@@ -1,8 +1,8 @@
 /* Pods for the tests of sandboxes; see sandbox_pod.h. */
 #include "sandbox_pod.h"
 
-#include "base/file.h"
 #include "base/moment.h"
+#include "base/system/file.h"
 #include "node/log/read.h"
 #include "node/process/lock.h"
 

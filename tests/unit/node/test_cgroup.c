@@ -3,7 +3,7 @@
  * of version 2 alone are a directory that looks like it. */
 #include "node_test.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/limits/cgroup_base.h"
 #include "node/limits/cgroup_detect.h"
 

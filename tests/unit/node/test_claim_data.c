@@ -1,7 +1,7 @@
 /* Which volume's data is deleted with it; asked of informers on an API that is a function. */
 #include "node_test.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "loop/sim/sim_loop.h"
 #include "net/http.h"
 #include "node/volume/claim_data.h"

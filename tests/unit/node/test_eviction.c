@@ -3,7 +3,7 @@
 #include "node_test.h"
 #include "scratch_directory.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/pod/runner_internal.h"
 
 #include <stdlib.h>

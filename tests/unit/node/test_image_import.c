@@ -1,7 +1,7 @@
 /* Importing: whole or not at all, what its digests say, and nothing left of what failed. */
 #include "node_test.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/image/store.h"
 #include "node/image/table.h"
 #include "node/node.h"

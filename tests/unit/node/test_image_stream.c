@@ -1,7 +1,7 @@
 /* Parts of an archive as plain bytes: whatever they are packed with, whole or refused. */
 #include "node_test.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/image/stream.h"
 
 #include <sys/mman.h>

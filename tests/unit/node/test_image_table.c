@@ -1,7 +1,7 @@
 /* What images stand for: built in, added, removed, unknown; and the users of their files. */
 #include "node_test.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/image/handed.h"
 #include "node/image/table.h"
 #include "node/image/user.h"

@@ -2,7 +2,7 @@
  * beside it is what they must not touch. */
 #include "node_test.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/image/unpack.h"
 #include "tar_write.h"
 

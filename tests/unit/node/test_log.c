@@ -1,7 +1,7 @@
 /* Log records: what the supervisor writes is what a reader gets back, tail and filters included. */
 #include "node_test.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/log/container_log.h"
 #include "node/log/read.h"
 

@@ -2,7 +2,7 @@
  * lines and a full disk are what they should be. */
 #include "node_test.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/log/container_log.h"
 #include "node/log/files.h"
 #include "node/log/read.h"

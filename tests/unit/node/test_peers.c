@@ -2,7 +2,7 @@
 #include "node_test.h"
 #include "scratch_directory.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "loop/sim/sim_loop.h"
 #include "node/pod/peers.h"
 

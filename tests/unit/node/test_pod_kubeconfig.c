@@ -4,8 +4,8 @@
 #include "node/pod/kubeconfig.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "scratch_directory.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* From a Pod to its supervisor's orders, and the refusals people will read. */
 #include "node_test.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/gpus.h"
 #include "node/image/table.h"
 #include "node/pod/capabilities.h"

@@ -1,7 +1,7 @@
 /* The list of files that hold secrets of the cluster. */
 #include "node/pod/secrets.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

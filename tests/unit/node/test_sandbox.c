@@ -8,9 +8,9 @@
  * the machine forbids namespaces it is skipped. */
 #include "sandbox_pod.h"
 
-#include "base/file.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "loop/loop.h"
 #include "node/pod/supervisor.h"
 #include "node/process/lock.h"

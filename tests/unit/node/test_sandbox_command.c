@@ -2,7 +2,7 @@
  * long a command. The causes are told apart. */
 #include "sandbox_pod.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/image/table.h"
 
 #include <elf.h>

@@ -3,9 +3,9 @@
  * neither the order nor the last state can be written. */
 #include "sandbox_pod.h"
 
-#include "base/file.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "base/system/file.h"
 #include "loop/loop.h"
 #include "node/pod/supervisor.h"
 #include "node/process/lock.h"

@@ -2,8 +2,8 @@
  * out that an image of somebody else may try. */
 #include "sandbox_pod.h"
 
-#include "base/file.h"
 #include "base/moment.h"
+#include "base/system/file.h"
 
 #include <poll.h>
 #include <signal.h>

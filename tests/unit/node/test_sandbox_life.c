@@ -4,7 +4,7 @@
 #include "sandbox_pod.h"
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/process/table.h"
 
 #include <fcntl.h>

@@ -2,8 +2,8 @@
  * ends that hold over the death of a supervisor. */
 #include "sandbox_pod.h"
 
-#include "base/file.h"
 #include "base/moment.h"
+#include "base/system/file.h"
 #include "node/process/lock.h"
 
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* The root of a container that sees the machine's files: its own, on the disk, for one run. */
 #include "sandbox_pod.h"
 
-#include "base/file.h"
 #include "base/moment.h"
+#include "base/system/file.h"
 
 #include <poll.h>
 #include <sys/mount.h>

@@ -2,7 +2,7 @@
  * that each still ends, wholly and with its own exit code, by itself. */
 #include "sandbox_pod.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/process/lock.h"
 
 #include <signal.h>

@@ -2,7 +2,7 @@
  * Also whose they are, and what the container's root may do with them. */
 #include "sandbox_pod.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/pod/capabilities.h"
 #include "node/pod/secrets.h"
 

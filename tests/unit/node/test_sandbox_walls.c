@@ -2,7 +2,7 @@
  * machine's root or an ordinary user. */
 #include "sandbox_pod.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -1,7 +1,7 @@
 /* Tables from services, endpoints and pods; and a table as text. */
 #include "node_test.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/process/helper.h"
 #include "node/service/service_table.h"
 

@@ -2,7 +2,7 @@
 #include "node_test.h"
 #include "scratch_directory.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/step/advice.h"
 
 static struct pod_spec spec;

@@ -8,7 +8,7 @@
  * who may look into whom depends on where a program was started. */
 #include "node_test.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/limits/cgroup_base.h"
 #include "node/network/space.h"
 #include "node/pod/request.h"

@@ -6,8 +6,8 @@
 #include "own_network.h"
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/moment.h"
+#include "base/system/file.h"
 #include "node/names/resolvers.h"
 #include "node/step/lookup.h"
 

@@ -7,8 +7,8 @@
 #include "node/pod/spent.h"
 #include "node/process/strays.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Volumes: each kind ends as a directory with the right content, or is refused with its name. */
 #include "node_test.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/volume/files.h"
 #include "node/volume/group.h"
 #include "node/volume/set.h"

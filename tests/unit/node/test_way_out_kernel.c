@@ -2,7 +2,7 @@
  * forwards; after the last it is as it was. In a network of the test's own. */
 #include "node_test.h"
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "node/network/way_out_internal.h"
 
 #include <fcntl.h>

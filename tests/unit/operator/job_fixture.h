@@ -6,7 +6,7 @@
 #include "operator/gang.h"
 #include "operator/reconcile.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum { JOB_OBJECTS_MAX = 64 };
 

@@ -4,10 +4,10 @@
 #include "operator/training_job.h"
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/json/yaml.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/system/file.h"
 #include "kube/object.h"
 #include "kube/schema/compile.h"
 #include "kube/schema/structural.h"

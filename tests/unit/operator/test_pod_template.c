@@ -5,9 +5,9 @@
 #include "operator/pod_template.h"
 #include "operator/training_job.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/system/file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,10 +4,10 @@
 #include "pipeline/node.h"
 #include "pipeline/workflow.h"
 
+#include "base/json/yaml.h"
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
-#include "base/yaml.h"
 #include "kube/object.h"
 
 #include <setjmp.h>

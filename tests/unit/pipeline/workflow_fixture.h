@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_TESTS_UNIT_PIPELINE_WORKFLOW_FIXTURE_H
 #define TRAINYARD_TESTS_UNIT_PIPELINE_WORKFLOW_FIXTURE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "pipeline/reconcile.h"
 
 enum { FIXTURE_PODS_MAX = 64, FIXTURE_RESULTS_MAX = 16 };

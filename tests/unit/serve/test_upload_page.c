@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "loop/loop.h"
 #include "loop/sim/sim_loop.h"
 #include "page_call.h"

@@ -5,7 +5,7 @@
 
 #include "store_fixture.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 static struct fixture fixture;
 

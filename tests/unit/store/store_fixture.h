@@ -3,8 +3,8 @@
 #ifndef TRAINYARD_TESTS_STORE_FIXTURE_H
 #define TRAINYARD_TESTS_STORE_FIXTURE_H
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "loop/sim/sim_loop.h"
 #include "store/store.h"
 

@@ -4,8 +4,8 @@
 #include "store_fixture.h"
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "test_scale.h"
 
 #include <endian.h>

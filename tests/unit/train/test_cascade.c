@@ -5,8 +5,8 @@
 #include "train/data/face_crop.h"
 #include "train/data/face_finder.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

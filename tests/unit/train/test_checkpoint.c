@@ -3,8 +3,8 @@
 #include "random_floats.h"
 #include "scratch_directory.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "train/run/checkpoint.h"
 
 #include <setjmp.h>

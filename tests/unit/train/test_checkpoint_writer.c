@@ -1,8 +1,8 @@
 /* Checkpoints in the background: the last one put is on disk whatever the disk's pace, what is
  * written is what was there when it was put, and a write that fails is told, leaves nothing behind
  * and stops nothing. */
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "train/run/checkpoint_writer.h"
 
 #include <dirent.h>

@@ -2,8 +2,8 @@
  * depend on their keys alone. */
 #include "train/data/dataset.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "train/data/faces_procedural.h"
 #include "train/data/picture.h"
 

@@ -3,8 +3,8 @@
  */
 #include "train/data/dataset_survey.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

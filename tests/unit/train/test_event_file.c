@@ -1,6 +1,6 @@
 /* Event files against bytes that another program made from the published format. */
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "train/run/event_file.h"
 
 #include <dirent.h>

@@ -3,8 +3,8 @@
  * cannot be written is an error. */
 #include "scratch_directory.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "train/run/checkpoint.h"
 #include "train/run/fit_agree.h"
 #include "train/run/fit_loop.h"

@@ -2,8 +2,8 @@
  * another writes: with a model of a few numbers, and a group that only says which rank this is. */
 #include "scratch_directory.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "train/run/checkpoint.h"
 #include "train/run/fit_loop.h"
 #include "train/run/model_dir.h"

@@ -1,8 +1,8 @@
 /* IDX files: plain and gzip, every kind of wrong file named, and what labels are called. */
 #include "scratch_directory.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "train/data/idx.h"
 
 #include <setjmp.h>

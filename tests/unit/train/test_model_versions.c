@@ -1,6 +1,6 @@
 /* Versions of a model: numbered upwards, whole or not there, the newest whole one is found. */
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "train/run/model_versions.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* Ratings: what is read, what is refused and with which line, ids, and who is kept out of training.
  */
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "train/data/ratings.h"
 
 #include <setjmp.h>

@@ -2,8 +2,8 @@
  * cannot be written cost a sentence. */
 #include "scratch_directory.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "train/run/run_log.h"
 
 #include <dirent.h>

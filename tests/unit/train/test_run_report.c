@@ -2,8 +2,8 @@
  * a known history, names that would be markup, and curves with round axes. */
 #include "scratch_directory.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/system/file.h"
 #include "train/run/run_chart.h"
 #include "train/run/run_history.h"
 #include "train/run/run_log.h"

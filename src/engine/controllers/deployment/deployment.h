@@ -7,7 +7,7 @@
 #ifndef TRAINYARD_ENGINE_DEPLOYMENT_H
 #define TRAINYARD_ENGINE_DEPLOYMENT_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define DEPLOYMENT_REVISION   "deployment.kubernetes.io/revision"
 #define DEPLOYMENT_HISTORY    "deployment.kubernetes.io/revision-history"

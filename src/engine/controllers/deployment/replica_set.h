@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_ENGINE_REPLICA_SET_H
 #define TRAINYARD_ENGINE_REPLICA_SET_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum replica_action_type {
     REPLICA_ADOPT,   /* a pod that nobody controls and the selector matches */

@@ -8,7 +8,7 @@
 #ifndef TRAINYARD_ENGINE_JOB_H
 #define TRAINYARD_ENGINE_JOB_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define JOB_FINALIZER          "batch.kubernetes.io/job-tracking"
 #define JOB_NAME_LABEL         "batch.kubernetes.io/job-name"

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_ENGINE_POD_VALIDATE_H
 #define TRAINYARD_ENGINE_POD_VALIDATE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/map.h"
 #include "kube/schema/field_error.h"
 

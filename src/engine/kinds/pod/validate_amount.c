@@ -1,7 +1,7 @@
 /* Which amounts of resources are refused; see pod_validate.h. */
 #include "engine/kinds/pod/validate.h"
 
-#include "base/json_names.h"
+#include "base/json/json_names.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/kinds/meta.h"

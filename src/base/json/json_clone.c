@@ -1,0 +1,137 @@
+/* Copies of trees, whole or beside one that is much alike; see json.h. */
+#include "base/json/json.h"
+
+#include "base/json/json_list.h"
+#include "base/str.h"
+
+#include <string.h>
+
+enum { AHEAD_MAX = 4 }; /* members of the base passed over in search of a name */
+
+static bool is_same_text(const struct json *a, const struct json *b)
+{
+    return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
+}
+
+/* Written they are the same bytes; json_equal() would take another order or numeral as well. */
+static bool is_same(const struct json *a, const struct json *b)
+{
+    if (a->type != b->type)
+        return false;
+    switch (a->type) {
+    case JSON_NULL:
+        return true;
+    case JSON_BOOL:
+        return a->boolean == b->boolean;
+    case JSON_INT:
+        return a->integer == b->integer;
+    case JSON_REAL:
+    case JSON_STRING:
+        return is_same_text(a, b);
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        break;
+    }
+    if (a->count != b->count)
+        return false;
+    const struct json *other = b->first;
+    JSON_EACH (item, a) {
+        if (!str_eq(item->name, other->name) || !is_same(item, other))
+            return false;
+        other = other->next;
+    }
+    return true;
+}
+
+/* What stands in the base for an item, from `from` on: in an array the next, in an object the one
+ * of the same name if it is near. Both mostly have the same members in the same order, and where
+ * they do not, less is shared. */
+static const struct json *find_counterpart(const struct json *item, const struct json *from)
+{
+    for (int i = 0; from && i < AHEAD_MAX; i++, from = from->next)
+        if (str_eq(item->name, from->name))
+            return from;
+    return NULL;
+}
+
+/* The first of those items at the end of the base which the list ends with as well; NULL if there
+ * are none. `ret_count`: how many of the list stand before. */
+static struct json *find_common_end(const struct json *list, const struct json *base,
+                                    uint32_t *ret_count)
+{
+    struct json *end = base->first;
+    uint32_t position = 0;
+    *ret_count = 0;
+    const struct json *item = list->first;
+    for (struct json *other = base->first; other; other = other->next, item = item->next) {
+        position++;
+        if (str_eq(item->name, other->name) && is_same(item, other))
+            continue;
+        end = other->next;
+        *ret_count = position;
+    }
+    return end;
+}
+
+static void clone_list(struct arena *arena, struct json *copy, const struct json *list,
+                       const struct json *base)
+{
+    const struct json *from = json_first(base), *item = list->first;
+    struct json *end = NULL;
+    uint32_t own = list->count;
+    if (base && base->type == list->type && base->count == list->count)
+        end = find_common_end(list, base, &own);
+    copy->first = copy->last = NULL;
+    copy->count = 0;
+    for (; copy->count < own; item = item->next) {
+        const struct json *other = find_counterpart(item, from);
+        struct json *child = json_clone_beside(arena, item, other);
+        if (item->name)
+            child->name = other ? other->name : arena_strdup(arena, item->name);
+        json_list_append(copy, child);
+        from = other ? other->next : from;
+    }
+    if (!end)
+        return;
+    if (copy->last)
+        copy->last->next = end;
+    else
+        copy->first = end;
+    copy->last = base->last;
+    copy->count = list->count;
+}
+
+struct json *json_clone_beside(struct arena *arena, const struct json *json,
+                               const struct json *base)
+{
+    struct json *copy = arena_alloc(arena, sizeof(*copy));
+    *copy = *json;
+    copy->name = NULL;
+    copy->next = NULL;
+    switch (json->type) {
+    case JSON_STRING:
+    case JSON_REAL:
+        copy->text =
+            base && is_same(json, base) ? base->text : arena_strndup(arena, json->text, json->size);
+        break;
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        clone_list(arena, copy, json, base);
+        break;
+    case JSON_NULL:
+    case JSON_BOOL:
+    case JSON_INT:
+        break;
+    }
+    return copy;
+}
+
+struct json *json_clone(struct arena *arena, const struct json *json)
+{
+    return json ? json_clone_beside(arena, json, NULL) : NULL;
+}
+
+struct json *json_clone_object(struct arena *arena, const struct json *json)
+{
+    return json && json->type == JSON_OBJECT ? json_clone(arena, json) : json_object(arena);
+}

@@ -1,0 +1,18 @@
+/* Small files of this program's own that hold one JSON object: settings, tables, who runs. What a
+ * user writes (YAML, any size) is not read here. */
+#ifndef TRAINYARD_BASE_JSON_FILE_H
+#define TRAINYARD_BASE_JSON_FILE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/json/json.h"
+
+enum { JSON_FILE_MAX = 4 * 1024 * 1024 };
+
+/* The object in the file. ERR_NOT_FOUND if there is no file, ERR_INVALID if it holds no object. */
+int json_file_read(struct arena *arena, const char *path, struct json **ret, struct err *err);
+
+/* For its owner's eyes only, and a crash leaves the old or the new one. */
+int json_file_write(const char *path, const struct json *object, struct err *err);
+
+#endif

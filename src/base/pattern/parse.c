@@ -1,0 +1,463 @@
+/* From the text of an expression to its tree; see pattern_tree.h. */
+#include "base/mem.h"
+#include "base/pattern/tree.h"
+#include "base/str.h"
+#include "base/utf8.h"
+
+#include <string.h>
+
+struct flags {
+    bool any_case, dot_all, lines;
+};
+
+struct parser {
+    struct arena *arena;
+    const char *whole, *at;
+    struct flags flags;
+    int depth;
+    struct err *err;
+};
+
+static int fail(struct parser *parser, const char *what, const char *from, size_t size)
+{
+    return err_set(parser->err, ERR_BAD_REQUEST, "error parsing regexp: %s: `%.*s`", what,
+                   (int)(size > 100 ? 100 : size), from);
+}
+
+/* ---- Single characters ----------------------------------------------------------------------- */
+
+static uint32_t take_character(struct parser *parser)
+{
+    const unsigned char *bytes = (const unsigned char *)parser->at;
+    size_t size = utf8_size(parser->at, strlen(parser->at));
+    static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t character = size ? bytes[0] & masks[size] : 0xfffd;
+    for (size_t i = 1; i < size; i++)
+        character = character << 6 | (bytes[i] & 0x3fU);
+    parser->at += size ? size : 1;
+    return character;
+}
+
+static int hex_digit(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *found = c ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
+    return found ? (int)(found - digits) : -1;
+}
+
+/* \x7f and \x{10ffff}; `at` is behind the x. */
+static bool take_hex(struct parser *parser, uint32_t *ret)
+{
+    bool braced = *parser->at == '{';
+    uint32_t value = 0;
+    size_t count = 0;
+    parser->at += braced;
+    for (; count < (braced ? 6 : 2) && hex_digit(*parser->at) >= 0; count++)
+        value = value << 4 | (uint32_t)hex_digit(*parser->at++);
+    if (braced ? count == 0 || *parser->at != '}' || value > PATTERN_CHARACTER_MAX : count != 2)
+        return false;
+    parser->at += braced;
+    *ret = value;
+    return true;
+}
+
+/* An escape that is one character; `at` is on the letter behind the backslash. */
+static int take_escaped(struct parser *parser, uint32_t *ret)
+{
+    static const char letters[] = "afnrtv", values[] = "\a\f\n\r\t\v";
+    const char *start = parser->at - 1;
+    char letter = *parser->at;
+    const char *known = letter ? strchr(letters, letter) : NULL;
+    if (letter == '\0')
+        return fail(parser, "trailing backslash at end of expression", "", 0);
+    if (strchr("pPQ", letter))
+        return err_set(
+            parser->err, ERR_UNSUPPORTED,
+            "\\%c is not supported in patterns here: name the characters, as in [a-zA-Z]", letter);
+    if (known) {
+        parser->at++;
+        *ret = (uint32_t)values[known - letters];
+        return 0;
+    }
+    if (letter == 'x') {
+        parser->at++;
+        if (take_hex(parser, ret))
+            return 0;
+    } else if (letter == '0') { /* up to two more digits of an octal number */
+        uint32_t value = 0;
+        for (int i = 0; i < 3 && *parser->at >= '0' && *parser->at <= '7'; i++)
+            value = value << 3 | (uint32_t)(*parser->at++ - '0');
+        *ret = value;
+        return 0;
+    } else if (letter > 0 && strchr("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", letter)) {
+        parser->at++;
+        *ret = (uint32_t)letter;
+        return 0;
+    }
+    return fail(parser, "invalid escape sequence", start,
+                utf8_size(start + 1, strlen(start + 1)) + 1);
+}
+
+/* ---- Nodes ----------------------------------------------------------------------------------- */
+
+static struct pattern_node *node_new(struct parser *parser, enum pattern_node_type type)
+{
+    struct pattern_node *node = ARENA_NEW(parser->arena, struct pattern_node);
+    node->type = type;
+    return node;
+}
+
+static const struct pattern_node *set_node(struct parser *parser, struct pattern_set_builder *set,
+                                           bool negated)
+{
+    struct pattern_node *node = node_new(parser, NODE_SET);
+    if (parser->flags.any_case)
+        pattern_set_add_other_case(set);
+    node->set = pattern_set_finish(parser->arena, set, negated);
+    return node;
+}
+
+static const struct pattern_node *character_node(struct parser *parser, uint32_t character)
+{
+    struct pattern_set_builder set = {0};
+    pattern_set_add(&set, character, character);
+    return set_node(parser, &set, false);
+}
+
+static const struct pattern_node *edge_node(struct parser *parser, enum pattern_op op)
+{
+    struct pattern_node *node = node_new(parser, NODE_EDGE);
+    node->edge = op;
+    return node;
+}
+
+static const struct pattern_node *dot_node(struct parser *parser)
+{
+    struct pattern_set_builder set = {0};
+    if (!parser->flags.dot_all)
+        pattern_set_add(&set, '\n', '\n');
+    return set_node(parser, &set, true);
+}
+
+/* ---- Classes --------------------------------------------------------------------------------- */
+
+static int take_class_character(struct parser *parser, const char *start, uint32_t *ret)
+{
+    if (*parser->at == '\0')
+        return fail(parser, "missing closing ]", start, strlen(start));
+    if (*parser->at != '\\') {
+        *ret = take_character(parser);
+        return 0;
+    }
+    parser->at++;
+    return take_escaped(parser, ret);
+}
+
+static int take_class_item(struct parser *parser, const char *start,
+                           struct pattern_set_builder *set)
+{
+    const char *item = parser->at;
+    uint32_t first, last;
+    if (str_has_prefix(item, "[:") && strstr(item, ":]")) {
+        const char *behind = pattern_set_add_named(parser->arena, set, item);
+        if (behind) {
+            parser->at = behind;
+            return 0;
+        }
+        return fail(parser, "invalid character class range", item,
+                    (size_t)(strstr(item, ":]") - item) + 2);
+    }
+    if (item[0] == '\\' && item[1] && pattern_set_add_perl(parser->arena, set, item[1])) {
+        parser->at += 2;
+        return 0;
+    }
+    int r = take_class_character(parser, start, &first);
+    if (r < 0)
+        return r;
+    last = first;
+    if (parser->at[0] == '-' && parser->at[1] != ']' && parser->at[1] != '\0') {
+        parser->at++;
+        r = take_class_character(parser, start, &last);
+        if (r < 0)
+            return r;
+    }
+    if (last < first)
+        return fail(parser, "invalid character class range", item, (size_t)(parser->at - item));
+    pattern_set_add(set, first, last);
+    return 0;
+}
+
+static int take_class(struct parser *parser, const struct pattern_node **ret)
+{
+    const char *start = parser->at++;
+    struct pattern_set_builder set = {0};
+    bool negated = *parser->at == '^';
+    parser->at += negated;
+    int r = 0;
+    for (bool first = true; r == 0 && (*parser->at != ']' || first); first = false)
+        r = *parser->at ? take_class_item(parser, start, &set)
+                        : fail(parser, "missing closing ]", start, strlen(start));
+    if (r < 0) {
+        pattern_set_drop(&set);
+        return r;
+    }
+    parser->at++;
+    *ret = set_node(parser, &set, negated);
+    return 0;
+}
+
+/* ---- Groups and what is repeated ------------------------------------------------------------- */
+
+static int take_either(struct parser *parser, const struct pattern_node **ret);
+
+/* "?i", "?i-s:", "?P<name>" behind the bracket. *ret_only: flags for what follows, and no group. */
+static int take_group_head(struct parser *parser, const char *start, bool *ret_only)
+{
+    const char *at = parser->at + 1;
+    bool value = true;
+    if (str_has_prefix(at, "P<") || (at[0] == '<' && at[1] != '=' && at[1] != '!')) {
+        const char *end = strchr(at, '>');
+        if (!end || end == at + (*at == 'P' ? 2 : 1))
+            return fail(parser, "invalid named capture", start, strlen(start));
+        parser->at = end + 1;
+        return 0;
+    }
+    for (; *at; at++) {
+        switch (*at) {
+        case 'i':
+            parser->flags.any_case = value;
+            continue;
+        case 's':
+            parser->flags.dot_all = value;
+            continue;
+        case 'm':
+            parser->flags.lines = value;
+            continue;
+        case 'U': /* which match is taken does not count here */
+            continue;
+        case '-':
+            if (!value)
+                break;
+            value = false;
+            continue;
+        case ':':
+        case ')':
+            *ret_only = *at == ')';
+            parser->at = at + (*at == ':');
+            return 0;
+        default:
+            break;
+        }
+        break;
+    }
+    return fail(parser, "invalid or unsupported Perl syntax", start,
+                *at ? (size_t)(at - start) + 1 : strlen(start));
+}
+
+static int take_group(struct parser *parser, const struct pattern_node **ret)
+{
+    const char *start = parser->at++;
+    const struct flags outside = parser->flags;
+    bool only = false;
+    if (parser->depth == PATTERN_DEPTH_MAX)
+        return fail(parser, "expression nests too deeply", parser->whole, strlen(parser->whole));
+    if (*parser->at == '?') {
+        int r = take_group_head(parser, start, &only);
+        if (r < 0)
+            return r;
+    }
+    if (only) { /* holds to the end of the group that it stands in */
+        parser->at++;
+        *ret = node_new(parser, NODE_EMPTY);
+        return 0;
+    }
+    parser->depth++;
+    int r = take_either(parser, ret);
+    parser->depth--;
+    if (r < 0)
+        return r;
+    if (*parser->at != ')')
+        return fail(parser, "missing closing )", parser->whole, strlen(parser->whole));
+    parser->at++;
+    parser->flags = outside;
+    return 0;
+}
+
+static bool take_count(const char **at, int *ret)
+{
+    size_t size = strspn(*at, "0123456789");
+    if (size == 0)
+        return false;
+    int value = 0;
+    for (size_t i = 0; i < size && value <= PATTERN_REPEAT_MAX; i++)
+        value = value * 10 + ((*at)[i] - '0');
+    *at += size;
+    *ret = value;
+    return true;
+}
+
+/* "{2}", "{2,}", "{2,5}" at `*at`; false: plain characters, as in Go. */
+static bool take_counts(const char **at, int *ret_min, int *ret_max)
+{
+    const char *p = *at + 1;
+    if (!take_count(&p, ret_min))
+        return false;
+    *ret_max = *ret_min;
+    if (*p == ',') {
+        p++;
+        if (!take_count(&p, ret_max))
+            *ret_max = PATTERN_UNLIMITED;
+    }
+    if (*p != '}')
+        return false;
+    *at = p + 1;
+    return true;
+}
+
+/* Whether an operator of repetition begins there, and where it ends. */
+static bool take_repeat(const char **at, int *ret_min, int *ret_max)
+{
+    *ret_min = **at == '+';
+    *ret_max = **at == '?' ? 1 : PATTERN_UNLIMITED;
+    if (**at == '{')
+        return take_counts(at, ret_min, ret_max);
+    if (**at == '\0' || !strchr("*+?", **at))
+        return false;
+    (*at)++;
+    return true;
+}
+
+static int take_atom(struct parser *parser, const struct pattern_node **ret);
+
+static int take_repeated(struct parser *parser, const struct pattern_node **ret)
+{
+    int min, max;
+    const char *sign = parser->at;
+    if (take_repeat(&parser->at, &min, &max))
+        return fail(parser, "missing argument to repetition operator", sign,
+                    (size_t)(parser->at - sign));
+    int r = take_atom(parser, ret);
+    if (r < 0)
+        return r;
+    sign = parser->at;
+    if (!take_repeat(&parser->at, &min, &max))
+        return 0;
+    if (min > PATTERN_REPEAT_MAX || max > PATTERN_REPEAT_MAX ||
+        (max != PATTERN_UNLIMITED && max < min))
+        return fail(parser, "invalid repeat count", sign, (size_t)(parser->at - sign));
+    parser->at += *parser->at == '?'; /* rather few: the same here */
+    struct pattern_node *node = node_new(parser, NODE_REPEAT);
+    node->left = *ret;
+    node->min = min;
+    node->max = max;
+    *ret = node;
+    const char *second = parser->at;
+    if (take_repeat(&second, &min, &max))
+        return fail(parser, "invalid nested repetition operator", sign, (size_t)(second - sign));
+    return 0;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static int take_backslash(struct parser *parser, const struct pattern_node **ret)
+{
+    static const struct {
+        char letter;
+        enum pattern_op op;
+    } edges[] = {
+        {'A', OP_TEXT_BEGIN}, {'z', OP_TEXT_END}, {'b', OP_WORD_EDGE}, {'B', OP_NO_WORD_EDGE}};
+    char letter = *++parser->at;
+    struct pattern_set_builder set = {0};
+    uint32_t character;
+    for (size_t i = 0; i < ARRAY_SIZE(edges); i++) {
+        if (letter == edges[i].letter) {
+            parser->at++;
+            *ret = edge_node(parser, edges[i].op);
+            return 0;
+        }
+    }
+    if (letter && pattern_set_add_perl(parser->arena, &set, letter)) {
+        parser->at++;
+        *ret = set_node(parser, &set, false);
+        return 0;
+    }
+    int r = take_escaped(parser, &character);
+    if (r == 0)
+        *ret = character_node(parser, character);
+    return r;
+}
+
+static int take_atom(struct parser *parser, const struct pattern_node **ret)
+{
+    switch (*parser->at) {
+    case '(':
+        return take_group(parser, ret);
+    case '[':
+        return take_class(parser, ret);
+    case '\\':
+        return take_backslash(parser, ret);
+    case '.':
+        parser->at++;
+        *ret = dot_node(parser);
+        return 0;
+    case '^':
+        parser->at++;
+        *ret = edge_node(parser, parser->flags.lines ? OP_LINE_BEGIN : OP_TEXT_BEGIN);
+        return 0;
+    case '$':
+        parser->at++;
+        *ret = edge_node(parser, parser->flags.lines ? OP_LINE_END : OP_TEXT_END);
+        return 0;
+    default:
+        *ret = character_node(parser, take_character(parser));
+        return 0;
+    }
+}
+
+static const struct pattern_node *join(struct parser *parser, enum pattern_node_type type,
+                                       const struct pattern_node *left,
+                                       const struct pattern_node *right)
+{
+    struct pattern_node *node = node_new(parser, type);
+    node->left = left;
+    node->right = right;
+    return node;
+}
+
+static int take_both(struct parser *parser, const struct pattern_node **ret)
+{
+    const struct pattern_node *all = node_new(parser, NODE_EMPTY), *next;
+    while (*parser->at && *parser->at != '|' && *parser->at != ')') {
+        int r = take_repeated(parser, &next);
+        if (r < 0)
+            return r;
+        all = join(parser, NODE_BOTH, all, next);
+    }
+    *ret = all;
+    return 0;
+}
+
+static int take_either(struct parser *parser, const struct pattern_node **ret)
+{
+    const struct pattern_node *all, *next;
+    int r = take_both(parser, &all);
+    while (r == 0 && *parser->at == '|') {
+        parser->at++;
+        r = take_both(parser, &next);
+        if (r == 0)
+            all = join(parser, NODE_EITHER, all, next);
+    }
+    if (r == 0)
+        *ret = all;
+    return r;
+}
+
+int pattern_parse(struct arena *arena, const char *expression, const struct pattern_node **ret,
+                  struct err *err)
+{
+    struct parser parser = {.arena = arena, .whole = expression, .at = expression, .err = err};
+    int r = take_either(&parser, ret);
+    if (r < 0)
+        return r;
+    return *parser.at == ')' ? fail(&parser, "unexpected )", expression, strlen(expression)) : 0;
+}

@@ -1,0 +1,126 @@
+/* From the tree of an expression to its steps, counted before they are made; see pattern.h. */
+#include "base/pattern/tree.h"
+
+/* Chains of what stands one after the other lean to the left, as long as the expression is: they
+ * are walked, not called. How many steps a node takes; more than the limit is only known to be
+ * more. */
+static size_t count_steps(const struct pattern_node *node)
+{
+    size_t count = 0, inner;
+    for (; count <= PATTERN_PROGRAM_MAX; node = node->left) {
+        switch (node->type) {
+        case NODE_EMPTY:
+            return count;
+        case NODE_SET:
+        case NODE_EDGE:
+            return count + 1;
+        case NODE_BOTH:
+            count += count_steps(node->right);
+            break;
+        case NODE_EITHER:
+            count += 2 + count_steps(node->right);
+            break;
+        case NODE_REPEAT:
+            inner = count_steps(node->left);
+            if (inner > PATTERN_PROGRAM_MAX)
+                return inner;
+            return count + (node->max == PATTERN_UNLIMITED
+                                ? (size_t)node->min * inner + inner + 2
+                                : (size_t)node->min * inner +
+                                      (size_t)(node->max - node->min) * (inner + 1));
+        }
+    }
+    return count;
+}
+
+struct emitter {
+    struct pattern_step *steps;
+    uint32_t count;
+};
+
+static void emit(struct emitter *emitter, struct arena *scratch, const struct pattern_node *node);
+
+static void emit_repeat(struct emitter *emitter, struct arena *scratch,
+                        const struct pattern_node *node)
+{
+    for (int i = 0; i < node->min; i++)
+        emit(emitter, scratch, node->left);
+    if (node->max == PATTERN_UNLIMITED) {
+        uint32_t split = emitter->count++;
+        emit(emitter, scratch, node->left);
+        emitter->steps[emitter->count] = (struct pattern_step){.op = OP_JUMP, .a = split};
+        emitter->count++;
+        emitter->steps[split] =
+            (struct pattern_step){.op = OP_SPLIT, .a = split + 1, .b = emitter->count};
+        return;
+    }
+    /* Each may be the last: all of them skip to the end. */
+    uint32_t first = emitter->count;
+    for (int i = node->min; i < node->max; i++) {
+        emitter->steps[emitter->count] =
+            (struct pattern_step){.op = OP_SPLIT, .a = emitter->count + 1, .b = UINT32_MAX};
+        emitter->count++;
+        emit(emitter, scratch, node->left);
+    }
+    for (uint32_t i = first; i < emitter->count; i++)
+        if (emitter->steps[i].op == OP_SPLIT && emitter->steps[i].b == UINT32_MAX)
+            emitter->steps[i].b = emitter->count;
+}
+
+static void emit_either(struct emitter *emitter, struct arena *scratch,
+                        const struct pattern_node *node)
+{
+    uint32_t split = emitter->count++;
+    emit(emitter, scratch, node->left);
+    uint32_t jump = emitter->count++;
+    emitter->steps[split] =
+        (struct pattern_step){.op = OP_SPLIT, .a = split + 1, .b = emitter->count};
+    emit(emitter, scratch, node->right);
+    emitter->steps[jump] = (struct pattern_step){.op = OP_JUMP, .a = emitter->count};
+}
+
+static void emit(struct emitter *emitter, struct arena *scratch, const struct pattern_node *node)
+{
+    /* The chain from its far end on. */
+    size_t length = 0;
+    for (const struct pattern_node *at = node; at->type == NODE_BOTH; at = at->left)
+        length++;
+    const struct pattern_node **chain =
+        ARENA_ARRAY(scratch, const struct pattern_node *, length + 1);
+    for (size_t i = length; i > 0; i--, node = node->left)
+        chain[i] = node->right;
+    chain[0] = node;
+    for (size_t i = 0; i <= length; i++) {
+        const struct pattern_node *one = chain[i];
+        if (one->type == NODE_BOTH)
+            emit(emitter, scratch, one);
+        else if (one->type == NODE_EITHER)
+            emit_either(emitter, scratch, one);
+        else if (one->type == NODE_REPEAT)
+            emit_repeat(emitter, scratch, one);
+        else if (one->type != NODE_EMPTY)
+            emitter->steps[emitter->count++] = (struct pattern_step){
+                .op = one->type == NODE_SET ? OP_SET : one->edge, .set = one->set};
+    }
+}
+
+int pattern_compile(struct arena *arena, const char *expression, const struct pattern **ret,
+                    struct err *err)
+{
+    const struct pattern_node *node;
+    int r = pattern_parse(arena, expression, &node, err);
+    if (r < 0)
+        return r;
+    size_t count = count_steps(node) + 1;
+    if (count > PATTERN_PROGRAM_MAX)
+        return err_set(err, ERR_BAD_REQUEST, "error parsing regexp: expression too large: `%.100s`",
+                       expression);
+    struct emitter emitter = {.steps = ARENA_ARRAY(arena, struct pattern_step, count)};
+    emit(&emitter, arena, node);
+    emitter.steps[emitter.count++].op = OP_FOUND;
+    struct pattern *pattern = ARENA_NEW(arena, struct pattern);
+    pattern->steps = emitter.steps;
+    pattern->count = emitter.count;
+    *ret = pattern;
+    return 0;
+}

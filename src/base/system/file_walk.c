@@ -1,0 +1,234 @@
+/* A walk by descriptors; see file_walk.h. On the stack lie the directories between the top and
+ * here: who each is, and the names of its directories that are still to be walked. */
+#include "base/system/file_walk.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NAMES_HELD_MAX = 1 << 30 };
+
+struct level {
+    struct stat info;
+    size_t names; /* where its names begin */
+};
+
+struct walker {
+    const struct file_walk *walk;
+    int fd; /* of the directory at the top of the stack */
+    struct level *levels;
+    size_t depth, room;
+    /* "a\0b\0": of every level the names that wait; the last is the next, or the one we are in. */
+    struct buf names;
+};
+
+static const char *last_name(const struct walker *w)
+{
+    const char *end = w->names.data + w->names.size - 1;
+    const char *before = memrchr(w->names.data, '\0', (size_t)(end - w->names.data));
+    return before ? before + 1 : w->names.data;
+}
+
+static void drop_name(struct walker *w)
+{
+    w->names.size = (size_t)(last_name(w) - w->names.data);
+}
+
+static void push_level(struct walker *w, const struct stat *info)
+{
+    if (w->depth == w->room) {
+        w->room = w->room ? 2 * w->room : 16;
+        w->levels = mem_realloc(w->levels, w->room * sizeof(*w->levels));
+    }
+    w->levels[w->depth++] = (struct level){*info, w->names.size};
+}
+
+/* Missing is fine: somebody else was faster. */
+static int visit(struct walker *w, const char *name, const struct stat *info)
+{
+    int result = w->walk->visit(w->walk->context, w->fd, name, info);
+    return result == ENOENT ? 0 : result;
+}
+
+static bool take_entry(const struct walker *w)
+{
+    size_t *left = w->walk->entries_left;
+    if (left && *left == 0)
+        return false;
+    if (left)
+        --*left;
+    return true;
+}
+
+/* Look at one entry of the directory we are in. */
+static int meet(struct walker *w, const char *name)
+{
+    struct stat info;
+    if (fstatat(w->fd, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? 0 : errno;
+    int result = !take_entry(w) ? E2BIG : S_ISDIR(info.st_mode) ? 0 : visit(w, name, &info);
+    if (S_ISDIR(info.st_mode) || result) /* to be walked, or to be complained of */
+        buf_append(&w->names, name, strlen(name) + 1);
+    if (result == 0 && w->names.overflowed)
+        result = w->walk->names_max ? E2BIG : ENOMEM;
+    return result;
+}
+
+/* A mode of 0 keeps also the owner out, who may change it. */
+static int open_directory(const struct walker *w, const char *name)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(w->fd, name, flags);
+    if (fd >= 0 || errno != EACCES || !w->walk->open_up)
+        return fd;
+    _cleanup_fd_ int place = openat(w->fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (place < 0)
+        return -1;
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
+    if (chmod(path, 0700) < 0) {
+        errno = EACCES;
+        return -1;
+    }
+    return openat(w->fd, name, flags);
+}
+
+/* Who may only read its names could neither look at what they stand for nor come back up. */
+static bool may_pass(const struct walker *w, int fd)
+{
+    if (!w->walk->closed)
+        return true;
+    _cleanup_fd_ int same = openat(fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return same >= 0;
+}
+
+static int read_entries(struct walker *w)
+{
+    int copy = fcntl(w->fd, F_DUPFD_CLOEXEC, 0), result = 0;
+    DIR *directory = copy < 0 ? NULL : fdopendir(copy);
+    if (!directory) {
+        result = errno;
+        if (copy >= 0)
+            close(copy);
+        return result;
+    }
+    errno = 0;
+    for (struct dirent *entry; result == 0 && (entry = readdir(directory)); errno = 0)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            result = meet(w, entry->d_name);
+    if (result == 0 && errno)
+        result = errno;
+    closedir(directory);
+    return result;
+}
+
+/* Into the directory of the last name, unless it has become something else or belongs to another
+ * file system: then it is one entry of many. */
+static int descend(struct walker *w)
+{
+    const char *name = last_name(w);
+    struct stat info;
+    if (w->walk->depth_max && w->depth > w->walk->depth_max)
+        return E2BIG;
+    int fd = open_directory(w, name);
+    bool is_closed = fd < 0 ? errno == EACCES && w->walk->closed : !may_pass(w, fd);
+    if (fd < 0 && !is_closed && errno != ELOOP && errno != ENOTDIR && errno != ENOENT)
+        return errno;
+    if (is_closed)
+        ++*w->walk->closed;
+    bool foreign =
+        fd >= 0 && (fstat(fd, &info) < 0 ||
+                    (w->depth > 1 && info.st_dev != w->levels[w->depth - 1].info.st_dev));
+    if (fd < 0 || foreign || is_closed) {
+        if (fd >= 0)
+            close(fd);
+        int result = fstatat(w->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 ? visit(w, name, &info)
+                     : errno == ENOENT                                     ? 0
+                                                                           : errno;
+        if (result == 0)
+            drop_name(w);
+        return result;
+    }
+    if (w->walk->open_up && (info.st_mode & 0700) != 0700)
+        (void)fchmod(fd, 0700); /* who may not will hear of it at what is inside */
+    close(w->fd);
+    w->fd = fd;
+    push_level(w, &info);
+    return read_entries(w);
+}
+
+/* All of this directory is done. */
+static int ascend(struct walker *w)
+{
+    const struct stat left = w->levels[--w->depth].info, *parent = &w->levels[w->depth - 1].info;
+    struct stat info;
+    int fd = openat(w->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    close(w->fd);
+    w->fd = fd;
+    if (fstat(fd, &info) < 0)
+        return errno;
+    if (info.st_dev != parent->st_dev || info.st_ino != parent->st_ino)
+        return ESTALE; /* moved: what is above is not ours */
+    int result = visit(w, last_name(w), &left);
+    if (result == 0)
+        drop_name(w);
+    return result;
+}
+
+static int complain(const struct walker *w, const char *path, int errnum, struct err *err)
+{
+    char place[ERR_MESSAGE_MAX];
+    size_t size = (size_t)snprintf(place, sizeof(place), "%s", path);
+    /* Of each level below the top the last name is the one we are at. */
+    for (size_t i = 1; i < w->depth && size < sizeof(place); i++) {
+        size_t end = i + 1 < w->depth ? w->levels[i + 1].names : w->names.size;
+        if (end == w->levels[i].names)
+            break;
+        const char *from = w->names.data + w->levels[i].names;
+        const char *before = memrchr(from, '\0', end - w->levels[i].names - 1);
+        size +=
+            (size_t)snprintf(place + size, sizeof(place) - size, "/%s", before ? before + 1 : from);
+    }
+    return err_set_errno(err, errnum, "cannot %s '%s'", w->walk->verb, place);
+}
+
+int file_walk(const struct file_walk *walk, const char *path, struct err *err)
+{
+    struct walker w = {.walk = walk};
+    struct stat info;
+    _cleanup_free_ char *above = mem_strdup(path);
+    for (size_t size = strlen(above); size > 1 && above[size - 1] == '/';)
+        above[--size] = '\0';
+    char *slash = strrchr(above, '/');
+    _cleanup_free_ char *name = mem_strdup(slash ? slash + 1 : above);
+    if (!name[0] || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return err_set(err, ERR_INVALID, "cannot %s '%s': it has no name of its own", walk->verb,
+                       path);
+    if (slash)
+        slash[slash == above] = '\0';
+    w.fd = open(slash ? above : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (w.fd < 0)
+        return errno == ENOENT ? 0 : err_set_errno(err, errno, "cannot %s '%s'", walk->verb, path);
+    buf_init(&w.names, walk->names_max ? walk->names_max : NAMES_HELD_MAX);
+    int result = fstat(w.fd, &info) < 0 ? errno : 0;
+    push_level(&w, &info);
+    if (result == 0)
+        result = meet(&w, name);
+    while (result == 0 && (w.depth > 1 || w.names.size))
+        result = w.names.size > w.levels[w.depth - 1].names ? descend(&w) : ascend(&w);
+    result = result ? complain(&w, path, result, err) : 0;
+    close(w.fd);
+    free(w.levels);
+    buf_release(&w.names);
+    return result;
+}
