@@ -5,7 +5,7 @@
 
 #include "base/json/json.h"
 #include "loop/loop.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "store/store.h"
 
 struct budget_group;

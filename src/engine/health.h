@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_ENGINE_HEALTH_H
 #define TRAINYARD_ENGINE_HEALTH_H
 
-#include "net/http.h"
+#include "net/http/http.h"
 #include "store/store.h"
 
 #include <stdbool.h>

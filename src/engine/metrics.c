@@ -3,7 +3,7 @@
 #include "engine/metrics.h"
 
 #include "base/mem.h"
-#include "net/prometheus.h"
+#include "net/http/prometheus.h"
 
 enum { TEXT_MAX = 64 * 1024 };
 

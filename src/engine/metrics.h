@@ -7,7 +7,7 @@
 #include "base/budget.h"
 #include "engine/watch/events.h"
 #include "loop/loop_turns.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 /* `turns` is NULL for a loop that does not count them. `http` is the memory of the servers in front
  * of the API, or NULL. */

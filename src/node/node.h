@@ -6,7 +6,7 @@
 
 #include "engine/engine.h"
 #include "loop/loop.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 /* What each node offers, as Kubernetes writes quantities ("1500m", "8Gi"). NULL: what the machine
  * has. */

@@ -3,7 +3,7 @@
 #include "node/runtime_internal.h"
 
 #include "kube/object.h"
-#include "net/pipe_stream.h"
+#include "net/stream/pipe_stream.h"
 #include "node/log/read.h"
 #include "node/network/connect.h"
 #include "node/pod/exec.h"

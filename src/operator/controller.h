@@ -6,7 +6,7 @@
 #define TRAINYARD_OPERATOR_CONTROLLER_H
 
 #include "loop/loop.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "operator/dialer.h"
 #include "operator/host_ports.h"
 #include "operator/report_place.h"

@@ -5,7 +5,7 @@
 
 #include "base/json/json.h"
 #include "loop/loop.h"
-#include "net/stream.h"
+#include "net/stream/stream.h"
 
 /* `stream` is the caller's, to be started and closed; NULL where there is no connection, and `err`
  * says why. */

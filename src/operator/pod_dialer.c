@@ -1,7 +1,7 @@
 /* Reaching pods by their address, as everything does in a cluster. */
 #include "operator/dialer.h"
 
-#include "net/socket_dial.h"
+#include "net/stream/socket_dial.h"
 
 enum { TIMEOUT_MS = 3 * 1000 };
 

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
-#include "net/http_fetch.h"
+#include "net/http/fetch.h"
 
 #include <stdlib.h>
 

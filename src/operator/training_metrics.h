@@ -9,7 +9,7 @@
 #define TRAINYARD_OPERATOR_TRAINING_METRICS_H
 
 #include "base/json/json.h"
-#include "net/prometheus.h"
+#include "net/http/prometheus.h"
 #include "operator/controller.h"
 
 struct training_metrics {

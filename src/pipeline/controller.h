@@ -6,7 +6,7 @@
 #define TRAINYARD_PIPELINE_CONTROLLER_H
 
 #include "loop/loop.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_SERVE_CLASSIFIER_PAGE_H
 #define TRAINYARD_SERVE_CLASSIFIER_PAGE_H
 
-#include "net/http.h"
+#include "net/http/http.h"
 #include "serve/classifier_source.h"
 #include "train/data/idx.h"
 

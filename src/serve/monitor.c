@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "base/system/thread.h"
 #include "loop/loop.h"
-#include "net/http_server.h"
-#include "net/prometheus.h"
+#include "net/http/prometheus.h"
+#include "net/http/server.h"
 #include "serve/page.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/json/json.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "serve/asset.h"
 
 /* Bytes of a request. A photo that a browser made smaller has less than one MiB; a camera's own

@@ -5,7 +5,7 @@
 #define TRAINYARD_SERVE_REPORT_PAGE_H
 
 #include "loop/loop.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 enum { REPORT_PAGE_MAX = 64 << 20 };
 

@@ -8,7 +8,7 @@
 
 #include "loop/loop.h"
 #include "models/face_model.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "train/data/dataset.h"
 
 struct upload_page_options {

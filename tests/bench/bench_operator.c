@@ -16,7 +16,7 @@
 #include "kube/client/informer.h"
 #include "kube/client/kubeconfig.h"
 #include "kube/object.h"
-#include "net/http_client.h"
+#include "net/http/client.h"
 #include "operator/conditions.h"
 #include "operator/pod_template.h"
 #include "operator/training_job.h"

@@ -11,7 +11,7 @@
 #include "kube/client/client.h"
 #include "kube/client/kubeconfig.h"
 #include "kube/object.h"
-#include "net/http_client.h"
+#include "net/http/client.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Whatever packet comes, the answer keeps its limit, belongs to the query, and is itself a message
  * that gets no answer; and whatever others say, it is read without harm. */
 #include "base/mem.h"
-#include "net/dns_message.h"
+#include "net/dns/message.h"
 #include "node/names/answer.h"
 
 #include <stdint.h>

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "loop/sim/sim_loop.h"
 #include "memory_stream.h"
-#include "net/http_connection.h"
+#include "net/http/connection.h"
 
 #include <http_parser.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
  * of the pieces. */
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "net/http_reply.h"
+#include "net/http/reply.h"
 #include "operator/progress_text.h"
 
 #include <stdint.h>

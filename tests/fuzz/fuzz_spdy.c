@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "loop/sim/sim_loop.h"
 #include "memory_stream.h"
-#include "net/spdy_session.h"
+#include "net/stream/spdy_session.h"
 
 #include <stdint.h>
 #include <stdlib.h>

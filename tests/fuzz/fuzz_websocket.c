@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "loop/sim/sim_loop.h"
 #include "memory_stream.h"
-#include "net/websocket_session.h"
+#include "net/stream/websocket_session.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "net/dns_message.h"
+#include "net/dns/message.h"
 
 #include <arpa/inet.h>
 #include <string.h>

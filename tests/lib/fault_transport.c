@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
-#include "net/http_internal.h"
+#include "net/http/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

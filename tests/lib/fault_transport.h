@@ -7,7 +7,7 @@
 
 #include "base/rand.h"
 #include "loop/loop.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 struct fault_rates { /* of a thousand calls */
     unsigned refuse, slow, lose, conflict, invalid;

@@ -5,7 +5,7 @@
 #include "cli/trainer/serve_site.h"
 #include "loop/signals.h"
 #include "models/face_threshold.h"
-#include "net/http_server.h"
+#include "net/http/server.h"
 #include "serve/page.h"
 #include "train/data/idx.h"
 

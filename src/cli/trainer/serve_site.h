@@ -4,7 +4,7 @@
 #define TRAINYARD_CLI_TRAINER_SERVE_SITE_H
 
 #include "loop/loop.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 struct serve_values {
     const char *model, *gallery, *samples; /* a face model */

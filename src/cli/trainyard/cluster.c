@@ -14,7 +14,7 @@
 #include "kube/object.h"
 #include "loop/loop.h"
 #include "loop/signals.h"
-#include "net/http_server.h"
+#include "net/http/server.h"
 #include "node/network/connect.h"
 #include "node/node.h"
 #include "operator/controller.h"

@@ -11,8 +11,8 @@
 #include "kube/client/exec_renewal.h"
 #include "kube/client/leader.h"
 #include "loop/signals.h"
-#include "net/http_client.h"
-#include "net/http_throttle.h"
+#include "net/http/client.h"
+#include "net/http/throttle.h"
 #include "operator/controller.h"
 
 #include <signal.h>

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "net/http_server.h"
+#include "net/http/server.h"
 
 #include <stdio.h>
 #include <stdlib.h>

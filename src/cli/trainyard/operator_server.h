@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "loop/loop.h"
-#include "net/prometheus.h"
+#include "net/http/prometheus.h"
 
 struct operator_server;
 

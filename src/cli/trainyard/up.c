@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "kube/devices.h"
-#include "net/http_server.h"
+#include "net/http/server.h"
 #include "node/network/port_holder.h"
 #include "node/node.h"
 

@@ -5,7 +5,7 @@
 
 #include "engine/access/identity.h"
 #include "engine/engine.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 #define TRAINYARD_ENGINE_IMPERSONATION_H
 
 #include "engine/access/access.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 /* The first header of this sort, or NULL: nobody else is asked as. */
 const char *impersonation_header(const struct http_header *headers);

@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "engine/kinds/meta.h"
 #include "kube/object.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 /* A hundred years: a wish for more means "for ever", and would lead past what a timestamp says. */
 static const int64_t GRACE_MAX_S = INT64_C(100) * 365 * 24 * 3600;

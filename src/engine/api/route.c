@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 #include <string.h>
 

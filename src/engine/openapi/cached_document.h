@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_ENGINE_DOCUMENT_H
 #define TRAINYARD_ENGINE_DOCUMENT_H
 
-#include "net/http.h"
+#include "net/http/http.h"
 
 /* Sixteen digits and the end. */
 enum { DOCUMENT_HASH_SIZE = 17 };

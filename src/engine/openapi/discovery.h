@@ -5,7 +5,7 @@
 
 #include "base/json/json.h"
 #include "engine/kinds/registry.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 #define TRAINYARD_ENGINE_OPENAPI_H
 
 #include "engine/kinds/registry.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 #include <stdbool.h>
 

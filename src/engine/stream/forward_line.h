@@ -8,7 +8,7 @@
 
 #include "engine/engine.h"
 #include "loop/loop.h"
-#include "net/stream.h"
+#include "net/stream/stream.h"
 
 enum forward_channel { FORWARD_ERROR, FORWARD_DATA, FORWARD_CHANNELS };
 

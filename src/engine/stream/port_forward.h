@@ -5,7 +5,7 @@
 #define TRAINYARD_ENGINE_PORT_FORWARD_H
 
 #include "engine/engine.h"
-#include "net/stream.h"
+#include "net/stream/stream.h"
 
 /* SPDY: the peer opens a pair of streams for each connection. */
 void port_forward_spdy_new(struct engine *engine, struct stream *line, const char *key,

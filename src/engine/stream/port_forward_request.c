@@ -4,8 +4,8 @@
 #include "base/str.h"
 #include "engine/api/rest.h"
 #include "engine/stream/port_forward.h"
-#include "net/websocket_handshake.h"
-#include "net/websocket_stream.h"
+#include "net/stream/websocket_handshake.h"
+#include "net/stream/websocket_stream.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/stream/forward_session.h"
-#include "net/spdy_session.h"
+#include "net/stream/spdy_session.h"
 
 #include <stdlib.h>
 

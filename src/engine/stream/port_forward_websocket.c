@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "engine/stream/forward_session.h"
-#include "net/websocket.h"
-#include "net/websocket_session.h"
+#include "net/stream/websocket.h"
+#include "net/stream/websocket_session.h"
 
 #include <stdlib.h>
 

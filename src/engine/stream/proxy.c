@@ -12,7 +12,7 @@
 #include "engine/api/rest.h"
 #include "engine/watch/watchers.h"
 #include "kube/object.h"
-#include "net/stream.h"
+#include "net/stream/stream.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/json/json.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 #include <http_parser.h>
 

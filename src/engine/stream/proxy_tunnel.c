@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "engine/watch/watchers.h"
-#include "net/stream.h"
+#include "net/stream/stream.h"
 
 #include <stdlib.h>
 

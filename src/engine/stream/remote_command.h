@@ -8,7 +8,7 @@
 #define TRAINYARD_ENGINE_REMOTE_COMMAND_H
 
 #include "engine/engine.h"
-#include "net/stream.h"
+#include "net/stream/stream.h"
 
 struct remote_command;
 

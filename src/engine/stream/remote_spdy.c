@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "engine/api/rest.h"
 #include "engine/watch/watchers.h"
-#include "net/spdy_session.h"
+#include "net/stream/spdy_session.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "engine/api/rest.h"
 #include "engine/watch/watchers.h"
-#include "net/websocket.h"
-#include "net/websocket_session.h"
+#include "net/stream/websocket.h"
+#include "net/stream/websocket_session.h"
 
 #include <stdlib.h>
 #include <string.h>

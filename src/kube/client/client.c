@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "kube/client/client_internal.h"
 #include "kube/status.h"
-#include "net/http_throttle.h"
+#include "net/http/throttle.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 #include "kube/resource.h"
 #include "loop/loop.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 struct kube_client;
 

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "kube/client/exec_plugin.h"
 #include "kube/client/kubeconfig.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #define TRAINYARD_KUBE_LEADER_H
 
 #include "loop/loop.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 struct kube_leader;
 

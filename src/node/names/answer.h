@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_NODE_NAMES_ANSWER_H
 #define TRAINYARD_NODE_NAMES_ANSWER_H
 
-#include "net/dns_message.h"
+#include "net/dns/message.h"
 #include "node/names/table.h"
 
 enum names_verdict {

@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "kube/object.h"
-#include "net/dns_message.h"
+#include "net/dns/message.h"
 #include "node/network/pod_network.h"
 
 #include <arpa/inet.h>

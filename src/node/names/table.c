@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "net/dns_message.h"
+#include "net/dns/message.h"
 #include "node/pod/record.h"
 
 #include <arpa/inet.h>

@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
-#include "net/socket_stream.h"
+#include "net/stream/socket_stream.h"
 #include "node/network/pod_network.h"
 #include "node/network/space.h"
 

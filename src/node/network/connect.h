@@ -5,7 +5,7 @@
 #define TRAINYARD_NODE_NETWORK_CONNECT_H
 
 #include "loop/loop.h"
-#include "net/stream.h"
+#include "net/stream/stream.h"
 #include "node/node.h"
 
 struct node_connect;

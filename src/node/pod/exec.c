@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
-#include "net/pipe_stream.h"
+#include "net/stream/pipe_stream.h"
 #include "node/pod/request.h"
 #include "node/process/fd_message.h"
 

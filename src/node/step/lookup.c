@@ -9,7 +9,7 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "base/system/file.h"
-#include "net/dns_message.h"
+#include "net/dns/message.h"
 
 #include <poll.h>
 #include <stdio.h>

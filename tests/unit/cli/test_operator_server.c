@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/trainyard/operator_server.h"
-#include "net/http_client.h"
-#include "net/http_server.h"
+#include "net/http/client.h"
+#include "net/http/server.h"
 
 #include <stdio.h>
 #include <stdlib.h>

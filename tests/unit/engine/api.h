@@ -7,7 +7,7 @@
 #include "base/json/json.h"
 #include "engine/engine.h"
 #include "loop/loop.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "store/store.h"
 
 #define API_TOKEN "secret"

@@ -7,7 +7,7 @@
 #include "engine/engine.h"
 #include "loop/loop.h"
 #include "memory_stream.h"
-#include "net/http_connection.h"
+#include "net/http/connection.h"
 
 struct api_line {
     struct loop *loop;

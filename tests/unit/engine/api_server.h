@@ -5,7 +5,7 @@
 
 #include "engine/engine.h"
 #include "memory_stream.h"
-#include "net/http_connection.h"
+#include "net/http/connection.h"
 
 #define API_SERVER_TOKEN "secret"
 

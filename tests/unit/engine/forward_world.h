@@ -5,8 +5,8 @@
 
 #include "api_line.h"
 
-#include "net/spdy.h"
-#include "net/websocket.h"
+#include "net/stream/spdy.h"
+#include "net/stream/websocket.h"
 
 #define PATH  "/api/v1/namespaces/default/pods/x/portforward"
 #define OFFER "Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"

@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "engine/stream/remote_status.h"
 #include "loop/sim/sim_loop.h"
-#include "net/spdy.h"
-#include "net/websocket.h"
+#include "net/stream/spdy.h"
+#include "net/stream/websocket.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "engine/api/rest.h"
 #include "engine/watch/events.h"
 #include "engine/watch/watchers.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 #include <stdio.h>
 #include <stdlib.h>

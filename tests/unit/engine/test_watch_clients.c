@@ -12,7 +12,7 @@
 #include "engine/engine.h"
 #include "engine/watch/watchers.h"
 #include "loop/loop.h"
-#include "net/http_server.h"
+#include "net/http/server.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "loop/loop.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 struct fake_watcher;
 struct fake_reply;

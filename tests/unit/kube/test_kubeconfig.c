@@ -9,7 +9,7 @@
 #include "base/system/file.h"
 #include "kube/client/exec_plugin.h"
 #include "kube/client/kubeconfig.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 #include <stdio.h>
 #include <stdlib.h>

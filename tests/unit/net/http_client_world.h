@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 #include "loop/loop.h"
-#include "net/http_client.h"
-#include "net/http_server.h"
+#include "net/http/client.h"
+#include "net/http/server.h"
 #include "tls/tls.h"
 
 enum { PEERS_MAX = 64 };

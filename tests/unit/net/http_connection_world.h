@@ -4,7 +4,7 @@
 #define TRAINYARD_TESTS_UNIT_NET_HTTP_CONNECTION_WORLD_H
 
 #include "memory_stream.h"
-#include "net/http_connection.h"
+#include "net/http/connection.h"
 
 enum { PEERS = 4 };
 

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "loop/loop.h"
-#include "net/http_server.h"
+#include "net/http/server.h"
 #include "tls/tls.h"
 
 #include <openssl/ssl.h>

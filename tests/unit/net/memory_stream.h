@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "loop/loop.h"
-#include "net/stream.h"
+#include "net/stream/stream.h"
 
 struct memory_stream {
     struct stream stream;

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_TESTS_UNIT_NET_SMALL_SERVICE_H
 #define TRAINYARD_TESTS_UNIT_NET_SMALL_SERVICE_H
 
-#include "net/http_connection.h"
+#include "net/http/connection.h"
 
 static inline struct http_service small_service(struct loop *loop, http_handler *handler,
                                                 void *context,

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "net/http.h"
-#include "net/http_internal.h"
+#include "net/http/http.h"
+#include "net/http/internal.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/system/file.h"
-#include "net/http_bearer.h"
+#include "net/http/bearer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "net/http_certificate.h"
+#include "net/http/certificate.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "loop/sim/sim_loop.h"
-#include "net/http_fetch.h"
+#include "net/http/fetch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "loop/sim/sim_loop.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 #include <stdio.h>
 #include <stdlib.h>

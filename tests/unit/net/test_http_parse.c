@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "net/http_parse.h"
+#include "net/http/parse.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "loop/loop.h"
-#include "net/http_server.h"
+#include "net/http/server.h"
 #include "tls/tls.h"
 
 #include <arpa/inet.h>

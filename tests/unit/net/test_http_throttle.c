@@ -10,9 +10,9 @@
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "loop/sim/sim_loop.h"
-#include "net/http.h"
-#include "net/http_throttle.h"
-#include "net/prometheus.h"
+#include "net/http/http.h"
+#include "net/http/prometheus.h"
+#include "net/http/throttle.h"
 
 #include <stdio.h>
 #include <stdlib.h>

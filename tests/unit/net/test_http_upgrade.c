@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "loop/sim/sim_loop.h"
 #include "memory_stream.h"
-#include "net/http_connection.h"
+#include "net/http/connection.h"
 #include "small_service.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "loop_turns.h"
-#include "net/pipe_stream.h"
+#include "net/stream/pipe_stream.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

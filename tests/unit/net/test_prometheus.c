@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "net/prometheus.h"
+#include "net/http/prometheus.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "loop/loop.h"
-#include "net/socket_dial.h"
+#include "net/stream/socket_dial.h"
 
 #include <arpa/inet.h>
 #include <setjmp.h>

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "net/spdy.h"
+#include "net/stream/spdy.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,8 +11,8 @@
 #include "base/str.h"
 #include "loop/sim/sim_loop.h"
 #include "memory_stream.h"
-#include "net/spdy.h"
-#include "net/spdy_session.h"
+#include "net/stream/spdy.h"
+#include "net/stream/spdy_session.h"
 
 #include <stdio.h>
 #include <stdlib.h>

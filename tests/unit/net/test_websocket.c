@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "net/websocket.h"
+#include "net/stream/websocket.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,9 +10,9 @@
 #include "base/mem.h"
 #include "loop/sim/sim_loop.h"
 #include "memory_stream.h"
-#include "net/websocket.h"
-#include "net/websocket_session.h"
-#include "net/websocket_stream.h"
+#include "net/stream/websocket.h"
+#include "net/stream/websocket_session.h"
+#include "net/stream/websocket_stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "base/system/file.h"
 #include "loop/sim/sim_loop.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "node/volume/claim_data.h"
 
 #include <stdlib.h>

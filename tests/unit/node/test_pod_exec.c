@@ -5,7 +5,7 @@
 #include "scratch_directory.h"
 
 #include "base/cleanup.h"
-#include "net/stream.h"
+#include "net/stream/stream.h"
 #include "node/pod/exec.h"
 #include "node/pod/request.h"
 #include "node/process/fd_message.h"

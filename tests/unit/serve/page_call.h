@@ -3,7 +3,7 @@
 #define TRAINYARD_TESTS_SERVE_PAGE_CALL_H
 
 #include "base/buf.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 struct reply {
     int status;

@@ -1,0 +1,223 @@
+/* Answers as HTTP/1.1; see http_answer.h. Called by answerers through http_begin, http_write and
+ * http_end; whatever they pass, what goes out is one well-formed answer. */
+#include "net/http/answer.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "net/http/connection.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct http_answer *answer_of(struct http_exchange *exchange)
+{
+    return CONTAINER_OF(exchange, struct http_answer, exchange);
+}
+
+static void refuse_answer(struct http_exchange *exchange);
+
+/* A line break in a value would let it begin another header, or another answer. */
+static void write_header(struct buf *head, const char *name, const char *value)
+{
+    buf_printf(head, "%s: ", name);
+    for (; *value; value++)
+        buf_append_char(head, (unsigned char)*value < ' ' && *value != '\t' ? ' ' : *value);
+    buf_append_str(head, "\r\n");
+}
+
+/* How the client will know where the answer ends. */
+static void write_framing(struct http_answer *answer, struct buf *head, int status, int64_t length)
+{
+    bool never_has_body = status == 204 || status == 304 || status < 200;
+    answer->no_body = never_has_body || str_eq(answer->request.method, "HEAD");
+    answer->left = length;
+    if (never_has_body)
+        answer->left = -1;
+    else if (length >= 0)
+        buf_printf(head, "Content-Length: %lld\r\n", (long long)length);
+    else if (answer->minor > 0)
+        answer->chunked = !answer->no_body;
+    else
+        answer->keep_alive = false; /* the end of the connection is the end of the answer */
+    if (answer->chunked)
+        buf_append_str(head, "Transfer-Encoding: chunked\r\n");
+    if (!answer->keep_alive)
+        buf_append_str(head, "Connection: close\r\n");
+    else if (answer->minor == 0)
+        buf_append_str(head, "Connection: keep-alive\r\n");
+}
+
+static void begin(struct http_exchange *exchange, int status, const struct http_header *headers,
+                  int64_t length)
+{
+    struct http_answer *answer = answer_of(exchange);
+    if (!answer->connection)
+        return;
+    /* Only what changed nothing may be told to come again. An answerer that waits for on_drain
+     * never has the whole answer pending. */
+    if (length > 0 && str_eq(answer->request.method, "GET") && !exchange->on_drain &&
+        !http_connection_keep_answer(answer->connection, (size_t)length)) {
+        refuse_answer(exchange);
+        return;
+    }
+    struct buf head;
+    buf_init(&head, 1024 * 1024);
+    buf_printf(&head, "HTTP/1.1 %d %s\r\nDate: %s\r\n", status, http_status_text(status),
+               http_service_date(answer->connection->service));
+    for (; headers; headers = headers->next)
+        write_header(&head, headers->name, headers->value);
+    write_framing(answer, &head, status, length);
+    buf_append_str(&head, "\r\n");
+    stream_write(answer->connection->stream, head.data, head.size);
+    buf_release(&head);
+}
+
+static void write_data(struct http_exchange *exchange, const void *data, size_t size)
+{
+    struct http_answer *answer = answer_of(exchange);
+    if (answer->left >= 0 && (uint64_t)answer->left < size)
+        size = (size_t)answer->left; /* more than was promised would be read as the next answer */
+    if (answer->left >= 0)
+        answer->left -= (int64_t)size;
+    if (!answer->connection || answer->no_body || size == 0)
+        return;
+    struct stream *stream = answer->connection->stream;
+    char line[32];
+    if (answer->chunked)
+        stream_write(stream, line, (size_t)snprintf(line, sizeof(line), "%zx\r\n", size));
+    stream_write(stream, data, size);
+    if (answer->chunked)
+        stream_write(stream, "\r\n", 2);
+    http_connection_keep_written(answer->connection);
+}
+
+/* In place of an answer that there is no room for; what is written of that is dropped. */
+static void refuse_answer(struct http_exchange *exchange)
+{
+    struct http_answer *answer = answer_of(exchange);
+    struct buf body;
+    struct http_header retry = {"Retry-After", HTTP_RETRY_AFTER_S, NULL};
+    struct http_header type = {"Content-Type", NULL, &retry};
+    type.value = http_service_refusal(answer->connection->service, 429, HTTP_NO_MEMORY, &body);
+    begin(exchange, 429, &type, (int64_t)body.size);
+    write_data(exchange, body.data, body.size);
+    answer->no_body = true;
+    buf_release(&body);
+}
+
+static void end(struct http_exchange *exchange)
+{
+    struct http_answer *answer = answer_of(exchange);
+    if (!answer->connection) {
+        arena_free(http_answer_free(answer));
+        return;
+    }
+    if (answer->chunked)
+        stream_write(answer->connection->stream, "0\r\n\r\n", 5);
+    http_connection_answered(answer->connection);
+}
+
+/* A part that stays owed makes the connection close. */
+static void abort_answer(struct http_exchange *exchange)
+{
+    struct http_answer *answer = answer_of(exchange);
+    answer->chunked = answer->no_body = false;
+    answer->left = 1;
+    end(exchange);
+}
+
+static bool reserve(struct http_exchange *exchange, size_t size)
+{
+    struct http_answer *answer = answer_of(exchange);
+    return answer->connection && http_connection_keep_answer(answer->connection, size);
+}
+
+static size_t pending(struct http_exchange *exchange)
+{
+    struct http_answer *answer = answer_of(exchange);
+    return answer->connection ? stream_pending(answer->connection->stream) : 0;
+}
+
+static struct stream *upgrade(struct http_exchange *exchange, const char *protocol,
+                              const struct http_header *headers)
+{
+    struct http_answer *answer = answer_of(exchange);
+    struct http_connection *connection = answer->connection;
+    if (!connection)
+        return NULL;
+    struct buf head;
+    buf_init(&head, 1024 * 1024);
+    buf_printf(&head, "HTTP/1.1 101 %s\r\nDate: %s\r\nConnection: Upgrade\r\n",
+               http_status_text(101), http_service_date(connection->service));
+    write_header(&head, "Upgrade", protocol);
+    for (; headers; headers = headers->next)
+        write_header(&head, headers->name, headers->value);
+    buf_append_str(&head, "\r\n");
+    stream_write(connection->stream, head.data, head.size);
+    buf_release(&head);
+    struct stream *stream = http_connection_upgrade(connection);
+    http_connection_answered(connection);
+    return stream;
+}
+
+static const struct http_exchange_ops OPS = {
+    .begin = begin,
+    .write = write_data,
+    .end = end,
+    .abort = abort_answer,
+    .reserve = reserve,
+    .pending = pending,
+    .upgrade = upgrade,
+};
+
+struct http_answer *http_answer_new(struct http_connection *connection)
+{
+    struct http_parse *parse = &connection->parse;
+    struct http_answer *answer = ARENA_NEW(parse->arena, struct http_answer);
+    answer->connection = connection;
+    answer->arena = parse->arena;
+    answer->request = parse->request;
+    answer->request.peer = arena_strdup(parse->arena, connection->peer);
+    answer->request.body = "";
+    buf_init(&answer->body, 0);
+    answer->minor = parse->minor;
+    answer->keep_alive = parse->keep_alive;
+    answer->left = -1;
+    answer->exchange = (struct http_exchange){.ops = &OPS,
+                                              .request = &answer->request,
+                                              .arena = answer->arena,
+                                              .body_max = connection->service->body_max};
+    parse->arena = NULL;
+    return answer;
+}
+
+void http_answer_take_body(struct http_answer *answer)
+{
+    struct http_parse *parse = &answer->connection->parse;
+    answer->body = parse->body;
+    buf_init(&parse->body, parse->body_max);
+    answer->request.body = answer->body.data;
+    answer->request.body_size = answer->body.size;
+}
+
+struct arena *http_answer_free(struct http_answer *answer)
+{
+    enum { KEPT_MAX = 64 * 1024 };
+    struct arena *arena = answer->arena;
+    buf_release(&answer->body);
+    if (arena_used(arena) > KEPT_MAX)
+        return arena_free(arena);
+    arena_reset(arena);
+    return arena;
+}
+
+void http_answer_abandon(struct http_answer *answer)
+{
+    answer->connection = NULL;
+    if (answer->handled && !answer->exchange.ended) {
+        if (!answer->exchange.on_cancel)
+            return;
+        answer->exchange.on_cancel(&answer->exchange);
+    }
+    arena_free(http_answer_free(answer));
+}

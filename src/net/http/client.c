@@ -1,0 +1,463 @@
+/* The https transport on libcurl; see http_client.h. libcurl says which sockets and which deadline
+ * it waits for, the loop tells it when they come, and it moves the bytes.
+ *
+ * libcurl allows no call on itself from within its callbacks, while a listener may start, cancel or
+ * free whatever it likes. Therefore its callbacks only note what came, and listeners are called
+ * when libcurl has returned. */
+#include "net/http/client.h"
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "net/http/client_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+enum { HEADER_MAX = 256 * 1024, CONNECTIONS_KEPT = 64 };
+
+static struct client *client_of(struct http_transport *transport)
+{
+    return CONTAINER_OF(transport, struct client, transport);
+}
+
+/* ---- what libcurl tells ---------------------------------------------------------------------- */
+
+static void add_news(struct client_call *call)
+{
+    if (call->has_news)
+        return;
+    call->has_news = true;
+    call->next_news = NULL;
+    *call->client->news_end = call;
+    call->client->news_end = &call->next_news;
+}
+
+/* One line of a head. There may be several heads: "100 Continue" comes before the answer. */
+static size_t on_header(char *line, size_t unit, size_t count, void *context)
+{
+    struct client_call *call = context;
+    size_t size = count;
+    call->header_size += size;
+    if (call->header_size > HEADER_MAX)
+        return 0;
+    while (size && strchr("\r\n", line[size - 1]))
+        size--;
+    if (call->head_done) /* a trailer */
+        return count;
+    if (size == 0) {
+        call->head_done = call->status >= 200;
+        if (call->head_done)
+            add_news(call);
+        return count;
+    }
+    const char *text = arena_strndup(call->arena, line, size);
+    const char *colon = strchr(text, ':');
+    if (str_has_prefix(text, "HTTP/")) {
+        const char *status = strchr(text, ' ');
+        call->status = status ? atoi(status) : 0;
+        call->headers = NULL;
+    } else if (colon) {
+        http_header_add(call->arena, &call->headers,
+                        arena_strndup(call->arena, text, (size_t)(colon - text)),
+                        colon + 1 + strspn(colon + 1, " \t"));
+    }
+    return count;
+}
+
+static size_t on_body(char *data, size_t unit, size_t count, void *context)
+{
+    struct client_call *call = context;
+    buf_append(&call->data, data, count);
+    add_news(call);
+    return count;
+}
+
+static int on_timeout_wanted(CURLM *multi, long timeout_ms, void *context)
+{
+    struct client *client = context;
+    if (timeout_ms < 0)
+        loop_timer_stop(&client->timer);
+    else
+        loop_timer_start(&client->timer, timeout_ms);
+    return 0;
+}
+
+static void on_watch_closed(uv_handle_t *handle)
+{
+    free(CONTAINER_OF(handle, struct watch, poll));
+}
+
+static void watch_close(struct watch *watch)
+{
+    list_remove(watch);
+    uv_close((uv_handle_t *)&watch->poll, on_watch_closed);
+}
+
+static struct watch *watch_new(struct client *client, curl_socket_t fd)
+{
+    struct watch *watch = mem_zalloc(sizeof(*watch));
+    int status = uv_poll_init_socket(loop_uv(client->loop), &watch->poll, fd);
+    if (status < 0)
+        mem_panic("http client: cannot watch a socket: %s", uv_strerror(status));
+    watch->client = client;
+    watch->fd = fd;
+    list_push(&client->watches, watch);
+    return watch;
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events);
+
+static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *context,
+                            void *socket_context)
+{
+    struct client *client = context;
+    struct watch *watch = socket_context;
+    if (what == CURL_POLL_REMOVE) {
+        if (watch) {
+            watch_close(watch);
+            curl_multi_assign(client->multi, fd, NULL);
+        }
+        return 0;
+    }
+    if (!watch) {
+        watch = watch_new(client, fd);
+        curl_multi_assign(client->multi, fd, watch);
+    }
+    int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+    uv_poll_start(&watch->poll, events, on_poll);
+    return 0;
+}
+
+/* ---- what listeners hear --------------------------------------------------------------------- */
+
+static void call_free(struct client_call *call)
+{
+    if (call->has_news) {
+        struct client_call **at = &call->client->news;
+        while (*at != call)
+            at = &(*at)->next_news;
+        *at = call->next_news;
+        if (!*at)
+            call->client->news_end = at;
+    }
+    list_remove(call);
+    curl_multi_remove_handle(call->client->multi, call->easy);
+    curl_easy_cleanup(call->easy);
+    curl_slist_free_all(call->lines);
+    buf_release(&call->data);
+    arena_free(call->arena);
+    free(call);
+}
+
+static void set_error(const struct client_call *call, struct err *err)
+{
+    const char *reason = call->reason[0] ? call->reason : curl_easy_strerror(call->result);
+    switch (call->result) {
+    case CURLE_OPERATION_TIMEDOUT:
+        if (call->timeout_ms > 0)
+            err_set(err, ERR_TIMEOUT, "%s %s: no whole answer within %lld ms", call->method,
+                    call->url, (long long)call->timeout_ms);
+        else
+            err_set(err, ERR_TIMEOUT, "%s %s: %s", call->method, call->url, reason);
+        break;
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+        err_set(err, ERR_INVALID, "%s %s: %s", call->method, call->url, reason);
+        break;
+    case CURLE_WRITE_ERROR: /* on_header gave up */
+        err_set(err, ERR_TOO_LARGE, "%s %s: the answer's header is longer than %d bytes",
+                call->method, call->url, HEADER_MAX);
+        break;
+    default: /* not reached, not trusted, or broken off */
+        err_set(err, ERR_UNAVAILABLE, "%s %s: %s", call->method, call->url, reason);
+    }
+}
+
+/* Who we say we are was not believed. */
+static void doubt_credential(struct client *client)
+{
+    http_bearer_doubt(&client->bearer);
+    http_certificate_doubt(&client->certificate);
+    if (client->on_unauthorized)
+        client->on_unauthorized(client->context);
+}
+
+/* Each callback may cancel the call, or free the transport with it. */
+static void deliver(struct client_call *call)
+{
+    call->busy = true;
+    if (call->head_done && !call->head_given) {
+        call->head_given = true;
+        if (call->status == 401)
+            doubt_credential(call->client);
+        if (!call->cancelled && call->listener.on_head)
+            call->listener.on_head(call->context, call->status, call->headers);
+    }
+    if (!call->cancelled && call->data.size) {
+        struct buf data = call->data;
+        buf_init(&call->data, data.max);
+        if (call->listener.on_data)
+            call->listener.on_data(call->context, data.data, data.size);
+        buf_release(&data);
+    }
+    if (!call->cancelled && call->done) {
+        struct err err;
+        bool ok = call->result == CURLE_OK;
+        if (!ok)
+            set_error(call, &err);
+        call->cancelled = true;
+        call->listener.on_end(call->context, ok ? NULL : &err);
+    }
+    call->busy = false;
+    if (call->cancelled)
+        call_free(call);
+}
+
+static void client_release(struct client *client)
+{
+    for (struct client_call *call = client->calls, *next; call; call = next) {
+        next = call->next;
+        call_free(call);
+    }
+    loop_timer_stop(&client->timer);
+    curl_multi_cleanup(client->multi);
+    loop_timer_stop(&client->timer); /* the cleanup may have asked for it once more */
+    while (client->watches)
+        watch_close(client->watches);
+    free(client->base_url);
+    http_bearer_release(&client->bearer);
+    free(client->ca_pem);
+    free(client->username);
+    free(client->password);
+    free(client->proxy);
+    free(client->host);
+    curl_slist_free_all(client->connect_to);
+    arena_free(client->arena);
+    http_certificate_release(&client->certificate);
+    free(client);
+    curl_global_cleanup();
+}
+
+static void deliver_news(struct client *client)
+{
+    int left;
+    CURLMsg *message;
+    while ((message = curl_multi_info_read(client->multi, &left))) {
+        struct client_call *call = NULL;
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
+        call->done = true;
+        call->result = message->data.result;
+        add_news(call);
+    }
+    if (client->delivering)
+        return;
+    client->delivering = true;
+    while (client->news && !client->freed) {
+        struct client_call *call = client->news;
+        client->news = call->next_news;
+        if (!client->news)
+            client->news_end = &client->news;
+        call->has_news = false;
+        deliver(call);
+    }
+    client->delivering = false;
+    if (client->freed)
+        client_release(client);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct watch *watch = CONTAINER_OF(poll, struct watch, poll);
+    struct client *client = watch->client;
+    int what = (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
+               (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0) | (status < 0 ? CURL_CSELECT_ERR : 0);
+    int running;
+    curl_multi_socket_action(client->multi, watch->fd, what, &running);
+    deliver_news(client);
+}
+
+static void on_timer(struct loop_timer *timer)
+{
+    struct client *client = CONTAINER_OF(timer, struct client, timer);
+    int running;
+    curl_multi_socket_action(client->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    deliver_news(client);
+}
+
+/* ---- starting and cancelling a call ---------------------------------------------------------- */
+
+static struct http_call *client_start(struct http_transport *transport,
+                                      const struct http_request *request, int64_t timeout_ms,
+                                      const struct http_listener *listener, void *context)
+{
+    struct client *client = client_of(transport);
+    struct client_call *call = mem_zalloc(sizeof(*call));
+    call->call.transport = transport;
+    call->client = client;
+    call->listener = *listener;
+    call->context = context;
+    call->timeout_ms = timeout_ms > 0 ? timeout_ms : 0;
+    call->arena = arena_new();
+    buf_init(&call->data, SIZE_MAX / 2);
+    call->easy = curl_easy_init();
+    if (!call->easy)
+        mem_panic("http client: out of memory");
+    curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
+    curl_easy_setopt(call->easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(call->easy, CURLOPT_HEADERDATA, call);
+    curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
+    http_client_set_request(call, request);
+
+    list_push(&client->calls, call);
+    curl_multi_add_handle(client->multi, call->easy); /* begins with the timer it asks for */
+    return &call->call;
+}
+
+static void client_cancel(struct http_transport *transport, struct http_call *base)
+{
+    struct client_call *call = CONTAINER_OF(base, struct client_call, call);
+    call->cancelled = true;
+    if (!call->busy)
+        call_free(call);
+}
+
+static void client_free(struct http_transport *transport)
+{
+    struct client *client = client_of(transport);
+    client->freed = true;
+    for (struct client_call *call = client->calls; call; call = call->next)
+        call->cancelled = true;
+    if (!client->delivering)
+        client_release(client);
+}
+
+static const struct http_transport_ops OPS = {
+    .start = client_start,
+    .cancel = client_cancel,
+    .free = client_free,
+};
+
+/* ---- the transport --------------------------------------------------------------------------- */
+
+/* The scheme must be there; a path may follow the host. Sets is_loopback. */
+static int check_url(struct client *client, struct err *err)
+{
+    CURLU *url = curl_url();
+    char *scheme = NULL, *host = NULL;
+    int result = 0;
+    if (curl_url_set(url, CURLUPART_URL, client->base_url, 0) != CURLUE_OK ||
+        curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK ||
+        curl_url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK ||
+        !(str_eq(scheme, "http") || str_eq(scheme, "https")))
+        result = err_set(err, ERR_INVALID, "server '%s': must be like https://host:port",
+                         client->base_url);
+    else
+        client->is_loopback = str_eq_nocase(host, "localhost") || str_has_prefix(host, "127.") ||
+                              str_eq(host, "[::1]");
+    curl_free(scheme);
+    curl_free(host);
+    curl_url_cleanup(url);
+    return result;
+}
+
+/* libcurl checks a certificate against the name in the URL: so that becomes the certificate's, and
+ * where to connect, and what to call the server in requests, is said apart. */
+static int rename_server(struct client *client, const char *name, struct err *err)
+{
+    CURLU *url = curl_url();
+    char *host = NULL, *port = NULL, *renamed = NULL;
+    bool done = curl_url_set(url, CURLUPART_URL, client->base_url, 0) == CURLUE_OK &&
+                curl_url_get(url, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+                curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+                curl_url_set(url, CURLUPART_HOST, name, 0) == CURLUE_OK &&
+                curl_url_get(url, CURLUPART_URL, &renamed, 0) == CURLUE_OK;
+    if (done) {
+        char *target = mem_printf("::%s:%s", host, port);
+        client->connect_to = curl_slist_append(NULL, target);
+        client->host = mem_printf("%s:%s", host, port);
+        free(target);
+        free(client->base_url);
+        client->base_url = mem_strdup(renamed);
+        for (size_t size = strlen(client->base_url); size && client->base_url[size - 1] == '/';)
+            client->base_url[--size] = '\0';
+    }
+    curl_free(host);
+    curl_free(port);
+    curl_free(renamed);
+    curl_url_cleanup(url);
+    return done ? 0
+                : err_set(err, ERR_INVALID, "server '%s': '%.200s' is no name for its certificate",
+                          client->base_url, name);
+}
+
+static char *copy(const char *text)
+{
+    return text ? mem_strdup(text) : NULL;
+}
+
+int http_client_new(struct loop *loop, const struct http_client_options *options,
+                    struct http_transport **ret, struct err *err)
+{
+    if (!loop_uv(loop))
+        return err_set(err, ERR_UNSUPPORTED, "an HTTP client needs sockets, not a simulation");
+    if (!options->cert_pem != !options->key_pem || !options->cert_file != !options->key_file)
+        return err_set(err, ERR_INVALID, "server '%s': a client certificate needs its key",
+                       options->base_url);
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        return err_set(err, ERR_INTERNAL, "cannot set up the HTTP client");
+    struct client *client = mem_zalloc(sizeof(*client));
+    client->transport.ops = &OPS;
+    client->loop = loop;
+    client->news_end = &client->news;
+    client->base_url = mem_strdup(options->base_url);
+    for (size_t size = strlen(client->base_url); size && client->base_url[size - 1] == '/';)
+        client->base_url[--size] = '\0';
+    http_bearer_init(&client->bearer, options->bearer, options->bearer_file);
+    client->ca_pem = copy(options->ca_pem);
+    struct tls_pair pair = {.cert_pem = (char *)options->cert_pem,
+                            .key_pem = (char *)options->key_pem};
+    http_certificate_init(&client->certificate, &pair, options->cert_file, options->key_file);
+    client->insecure = options->insecure;
+    client->username = copy(options->username);
+    client->password = copy(options->username && !options->password ? "" : options->password);
+    client->proxy = copy(options->proxy);
+    client->arena = arena_new();
+    client->headers = http_headers_copy(client->arena, options->headers);
+    client->on_unauthorized = options->on_unauthorized;
+    client->context = options->context;
+    client->multi = curl_multi_init();
+    if (!client->multi)
+        mem_panic("http client: out of memory");
+    loop_timer_init(loop, &client->timer, on_timer);
+    curl_multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, on_socket_wanted);
+    curl_multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
+    curl_multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, on_timeout_wanted);
+    curl_multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
+    curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT);
+    int result = check_url(client, err);
+    if (result == 0 && options->server_name)
+        result = rename_server(client, options->server_name, err);
+    if (result < 0) {
+        client_release(client);
+        return result;
+    }
+    *ret = &client->transport;
+    return 0;
+}
+
+void http_client_set_credential(struct http_transport *transport, const char *bearer,
+                                const char *cert_pem, const char *key_pem)
+{
+    struct client *client = CONTAINER_OF(transport, struct client, transport);
+    const struct tls_pair pair = {.cert_pem = (char *)cert_pem, .key_pem = (char *)key_pem};
+    http_bearer_release(&client->bearer);
+    http_bearer_init(&client->bearer, bearer, NULL);
+    http_certificate_release(&client->certificate);
+    http_certificate_init(&client->certificate, &pair, NULL, NULL);
+}

@@ -1,0 +1,456 @@
+/* The life of a server's connection; see http_connection.h. It is driven by its stream, its timer
+ * and the answers; each of them finds it in one of the states below, and the moves between those
+ * are a table. It never touches a socket. */
+#include "net/http/connection.h"
+
+#include "base/list.h"
+#include "base/mem.h"
+#include "net/http/answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum state {
+    OPENING,
+    IDLE,
+    READING_HEAD,
+    READING_BODY,
+    ANSWERING,
+    UPGRADED,
+    FINISHING,
+    CLOSED,
+};
+
+static const struct state_row STATES[] = {
+    [OPENING] = {"opening", STATE_BIT(IDLE) | STATE_BIT(CLOSED)},
+    [IDLE] = {"idle", STATE_BIT(READING_HEAD) | STATE_BIT(FINISHING) | STATE_BIT(CLOSED)},
+    [READING_HEAD] = {"reading a header", STATE_BIT(READING_BODY) | STATE_BIT(ANSWERING) |
+                                              STATE_BIT(FINISHING) | STATE_BIT(CLOSED)},
+    [READING_BODY] = {"reading a body",
+                      STATE_BIT(ANSWERING) | STATE_BIT(FINISHING) | STATE_BIT(CLOSED)},
+    [ANSWERING] = {"answering", STATE_BIT(IDLE) | STATE_BIT(UPGRADED) | STATE_BIT(FINISHING) |
+                                    STATE_BIT(CLOSED)},
+    [UPGRADED] = {"upgraded", STATE_BIT(CLOSED)},
+    [FINISHING] = {"finishing", STATE_BIT(CLOSED)},
+    [CLOSED] = {"closed", 0, .final = true},
+};
+
+enum {
+    IN_MAX = 32 * 1024,   /* of requests sent ahead; then the peer has to wait */
+    OUT_HIGH = 16 * 1024, /* of answers not read; then no further request is taken */
+    REQUESTS_A_TURN = 16, /* of one connection, then others are served */
+};
+
+/* ---- moves ----------------------------------------------------------------------------------- */
+
+static int state_of(const struct http_connection *self)
+{
+    return self->life.state;
+}
+
+static void move(struct http_connection *self, enum state state)
+{
+    struct http_service *service = self->service;
+    state_machine_move(&self->life, state);
+    switch (state) {
+    case IDLE:
+        list_remove(self); /* whoever was served last stands first */
+        list_push(&service->connections, self);
+        loop_timer_start(&self->timer, service->idle_timeout_ms);
+        break;
+    case READING_HEAD:
+        loop_timer_start(&self->timer, service->header_timeout_ms);
+        break;
+    case READING_BODY:
+        loop_timer_start(&self->timer, service->body_timeout_ms);
+        break;
+    default: /* an answer may take any time; the stream has its own clocks for the rest */
+        loop_timer_stop(&self->timer);
+    }
+}
+
+void http_connection_close(struct http_connection *self)
+{
+    if (state_of(self) == CLOSED)
+        return;
+    bool upgraded = state_of(self) == UPGRADED;
+    move(self, CLOSED);
+    http_connection_forget_payer(self);
+    loop_defer_cancel(self->service->loop, &self->task);
+    stream_close(self->stream);
+    /* An upgrader may close while it is on the stack as the answerer still. */
+    if (self->answer && !(upgraded && self->in_handler))
+        http_answer_abandon(TAKE(self->answer));
+    if (upgraded)
+        http_upgrade_cancel(self);
+}
+
+/* No further request: let the peer read what is written, then close. */
+static void finish(struct http_connection *self)
+{
+    move(self, FINISHING);
+    buf_release(&self->in);
+    buf_release(&self->parse.body);
+    http_connection_keep_less(self, false);
+    stream_finish(self->stream);
+}
+
+/* The last answer of a connection that cannot be understood, or that takes too long. */
+static void refuse(struct http_connection *self, int status, const char *sentence)
+{
+    struct buf head, body;
+    buf_init(&head, 4096);
+    const char *type = http_service_refusal(self->service, status, sentence, &body);
+    buf_printf(&head,
+               "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+               "%sConnection: close\r\n\r\n",
+               status, http_status_text(status), http_service_date(self->service), type, body.size,
+               status == 429 ? "Retry-After: " HTTP_RETRY_AFTER_S "\r\n" : "");
+    stream_write(self->stream, head.data, head.size);
+    stream_write(self->stream, body.data, body.size);
+    buf_release(&head);
+    buf_release(&body);
+    finish(self);
+}
+
+void http_connection_end_for_memory(struct http_connection *self)
+{
+    int state = state_of(self);
+    if (state == READING_HEAD || state == READING_BODY)
+        refuse(self, 429, HTTP_NO_MEMORY);
+    else
+        http_connection_close(self);
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+/* Whether requests are still to come. */
+static bool is_http(const struct http_connection *self)
+{
+    int state = state_of(self);
+    return state != UPGRADED && state != CLOSED && state != FINISHING;
+}
+
+/* Free the answer that is through, and say what comes after it. */
+static void end_answer(struct http_connection *self)
+{
+    struct http_answer *answer = TAKE(self->answer);
+    bool cut = answer->left > 0 && !answer->no_body; /* less was written than was promised */
+    bool keep_alive = answer->keep_alive;
+    self->spare = http_answer_free(answer);
+    http_connection_keep_less(self, false);
+    if (!is_http(self)) /* another protocol's now, or over */
+        return;
+    if (cut)
+        http_connection_close(self);
+    else if (keep_alive)
+        move(self, IDLE);
+    else
+        finish(self);
+}
+
+static void call_answerer(struct http_connection *self, http_handler *answerer)
+{
+    self->in_handler = true;
+    answerer(&self->answer->exchange, self->service->context);
+    self->in_handler = false;
+}
+
+static void start_answer(struct http_connection *self)
+{
+    struct http_answer *answer = self->answer;
+    move(self, ANSWERING);
+    if (!answer->exchange.ended) { /* else the admission has answered */
+        http_answer_take_body(answer);
+        answer->handled = true;
+        call_answerer(self, self->service->handler);
+    }
+    if (self->answer && self->answer->exchange.ended)
+        end_answer(self);
+    else if (state_of(self) == ANSWERING)
+        http_connection_keep_handled(self);
+}
+
+/* The header is complete. Ask whether the request is admitted, before its body is read. */
+static void admit(struct http_connection *self, bool body_has_begun)
+{
+    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    struct http_parse *parse = &self->parse;
+    struct http_answer *answer = self->answer = http_answer_new(self);
+    /* A refusal leaves the body unread, and nothing behind it could be found. */
+    answer->keep_alive = parse->keep_alive && !parse->has_body;
+    if (self->service->admit)
+        call_answerer(self, self->service->admit);
+    http_connection_forget_payer(self); /* until here the peer's address has paid */
+    if (answer->exchange.ended && parse->has_body) {
+        move(self, ANSWERING);
+        end_answer(self);
+        return;
+    }
+    if (answer->exchange.begun && !answer->exchange.ended)
+        mem_panic("http: the admission of %s %s must answer it whole or not at all",
+                  answer->request.method, answer->request.path);
+    if (!answer->exchange.ended)
+        answer->keep_alive = parse->keep_alive;
+    if (http_parse_admit(parse, answer->exchange.body_max) == HTTP_PARSE_REFUSED) {
+        refuse(self, parse->refusal_status, parse->refusal);
+        return;
+    }
+    if (parse->wants_continue && parse->has_body && !body_has_begun)
+        stream_write(self->stream, go_on, sizeof(go_on) - 1);
+    if (parse->has_body)
+        move(self, READING_BODY);
+}
+
+void http_connection_answered(struct http_connection *self)
+{
+    /* The answerer is still on the stack and may look at its exchange once more. */
+    if (!self->in_handler)
+        loop_defer(self->service->loop, &self->task);
+}
+
+struct stream *http_connection_upgrade(struct http_connection *self)
+{
+    move(self, UPGRADED);
+    http_connection_forget_payer(self); /* the upgrader has its own limits */
+    http_upgrade_init(self);
+    return &self->upgrade.stream;
+}
+
+static bool is_reading(const struct http_connection *self)
+{
+    int state = state_of(self);
+    return state == IDLE || state == READING_HEAD || state == READING_BODY;
+}
+
+/* Feed the parser; the bytes it took. */
+static size_t parse(struct http_connection *self, const char *data, size_t size)
+{
+    if (state_of(self) == IDLE) {
+        struct arena *arena = TAKE(self->spare);
+        http_parse_start(&self->parse, arena ? arena : arena_new());
+        move(self, READING_HEAD);
+    }
+    size_t used;
+    enum http_parse_result result = http_parse_feed(&self->parse, data, size, &used);
+    if (result == HTTP_PARSE_REFUSED) {
+        refuse(self, self->parse.refusal_status, self->parse.refusal);
+        return size;
+    }
+    if (result == HTTP_PARSE_HEAD) {
+        admit(self, used < size);
+        if (!is_reading(self)) /* refused */
+            return size;
+        if (!self->parse.has_body) /* no further byte says so */
+            result = http_parse_feed(&self->parse, NULL, 0, &(size_t){0});
+    }
+    bool is_answered = self->answer && self->answer->exchange.ended; /* by the admission */
+    if (!is_answered && !http_connection_keep_request(self)) {
+        refuse(self, 429, HTTP_NO_MEMORY);
+        return size;
+    }
+    if (result == HTTP_PARSE_DONE)
+        start_answer(self);
+    return used;
+}
+
+static bool may_read(const struct http_connection *self)
+{
+    return is_reading(self) && stream_pending(self->stream) < OUT_HIGH;
+}
+
+/* Take requests out of these bytes as far as now is the time for it; the bytes taken. */
+static size_t take_requests(struct http_connection *self, const char *data, size_t size)
+{
+    size_t used = 0;
+    for (int requests = 0; used < size && may_read(self);) {
+        if (state_of(self) == IDLE && requests++ == REQUESTS_A_TURN) {
+            loop_defer(self->service->loop, &self->task);
+            break;
+        }
+        used += parse(self, data + used, size - used);
+    }
+    return used;
+}
+
+/* Requests may be taken again: those that were sent ahead first. */
+static void go_on(struct http_connection *self)
+{
+    if (self->answer && self->answer->exchange.ended)
+        end_answer(self);
+    if (self->in.size) {
+        struct buf in = self->in; /* on_data cannot come meanwhile, but a handler may close us */
+        buf_init(&self->in, IN_MAX + IN_MAX);
+        size_t used = take_requests(self, in.data, in.size);
+        if (used < in.size && state_of(self) != CLOSED && state_of(self) != FINISHING)
+            buf_append(&self->in, in.data + used, in.size - used);
+        buf_release(&in);
+        http_connection_keep_ahead(self); /* not more than before */
+    }
+    if (!is_http(self))
+        return;
+    if (self->peer_ended && is_reading(self) && !self->in.size)
+        finish(self);
+    else
+        stream_pause(self->stream, self->in.size >= IN_MAX);
+}
+
+static void on_task(struct loop_task *task)
+{
+    go_on(CONTAINER_OF(task, struct http_connection, task));
+}
+
+static void on_timer(struct loop_timer *timer)
+{
+    struct http_connection *self = CONTAINER_OF(timer, struct http_connection, timer);
+    switch (state_of(self)) {
+    case READING_HEAD:
+        refuse(self, 408, "the request's header took too long");
+        break;
+    case READING_BODY:
+        refuse(self, 408, "the request's body took too long");
+        break;
+    case IDLE:
+        finish(self);
+        break;
+    default:
+        http_connection_close(self);
+    }
+}
+
+/* ---- the stream's side ----------------------------------------------------------------------- */
+
+static void on_open(void *context)
+{
+    struct http_connection *self = context;
+    move(self, IDLE);
+    /* A peer that says nothing at all has no more time than one that is slow. */
+    loop_timer_start(&self->timer, self->service->header_timeout_ms);
+}
+
+static void on_data(void *context, const char *data, size_t size)
+{
+    struct http_connection *self = context;
+    size_t used = self->in.size ? 0 : take_requests(self, data, size);
+    if (used == size || state_of(self) == CLOSED || state_of(self) == FINISHING)
+        return;
+    buf_append(&self->in, data + used, size - used);
+    if (self->in.overflowed || /* a stream that gives more than a piece after it was paused */
+        !http_connection_keep_ahead(self))
+        http_connection_close(self);
+    else if (self->in.size >= IN_MAX)
+        stream_pause(self->stream, true);
+}
+
+static void on_sent(void *context)
+{
+    struct http_connection *self = context;
+    struct http_answer *answer = self->answer;
+    http_connection_keep_less(self, true);
+    if (answer && !answer->exchange.ended && answer->exchange.on_drain)
+        answer->exchange.on_drain(&answer->exchange);
+    else if (!answer || state_of(self) == READING_BODY)
+        go_on(self);
+}
+
+static void on_end(void *context, const struct err *err)
+{
+    struct http_connection *self = context;
+    self->peer_ended = true;
+    /* A peer may end its side and still wait for the answer; only one that asked for a stream is
+     * taken to be gone, for that is how a dead watcher shows. */
+    int state = state_of(self);
+    bool streams =
+        state == ANSWERING && !self->answer->exchange.ended && self->answer->exchange.on_cancel;
+    if (err || streams || state == OPENING)
+        http_connection_close(self);
+    else if (state != ANSWERING)
+        go_on(self);
+}
+
+void http_connection_gone(struct http_connection *self)
+{
+    struct http_service *service = self->service;
+    if (state_of(self) != CLOSED)
+        move(self, CLOSED);
+    if (self->answer) /* of an upgrade that was over before its turn */
+        self->spare = http_answer_free(TAKE(self->answer));
+    loop_defer_cancel(service->loop, &self->task);
+    http_connection_forget_payer(self);
+    list_remove(self);
+    service->connection_count--;
+    arena_free(self->parse.arena);
+    arena_free(self->spare);
+    http_parse_release(&self->parse);
+    buf_release(&self->in);
+    free(self->peer);
+    state_machine_release(&self->life);
+    free(self);
+    service->on_closed(service);
+}
+
+static void on_closed(void *context)
+{
+    http_connection_gone(context);
+}
+
+static const struct stream_handler STREAM_HANDLER = {
+    .on_open = on_open,
+    .on_data = on_data,
+    .on_sent = on_sent,
+    .on_end = on_end,
+    .on_closed = on_closed,
+};
+
+void http_connection_new(struct http_service *service, struct stream *stream, const char *peer)
+{
+    struct http_connection *self = mem_zalloc(sizeof(*self));
+    self->service = service;
+    self->stream = stream;
+    self->peer = mem_strdup(peer);
+    self->task.callback = on_task;
+    loop_timer_init(service->loop, &self->timer, on_timer);
+    state_machine_init(&self->life, "http connection", STATES, ARRAY_SIZE(STATES), OPENING);
+    http_parse_init(&self->parse, service->header_max, 0);
+    buf_init(&self->in, IN_MAX + IN_MAX);
+    list_push(&service->connections, self);
+    service->connection_count++;
+    loop_timer_start(&self->timer, service->handshake_timeout_ms);
+    stream_start(stream, &STREAM_HANDLER, self);
+}
+
+bool http_service_drop_waiting(struct http_service *service)
+{
+    struct http_connection *longest = NULL;
+    for (struct http_connection *each = service->connections; each; each = each->next)
+        if (state_of(each) == OPENING || state_of(each) == IDLE || state_of(each) == READING_HEAD)
+            longest = each;
+    if (longest)
+        http_connection_close(longest);
+    return longest;
+}
+
+const char *http_service_refusal(struct http_service *service, int status, const char *sentence,
+                                 struct buf *body)
+{
+    buf_init(body, 4096);
+    if (service->write_refusal)
+        service->write_refusal(status, sentence, body);
+    else
+        buf_printf(body, "%s\n", sentence);
+    return service->write_refusal ? "application/json" : "text/plain; charset=utf-8";
+}
+
+const char *http_service_date(struct http_service *service)
+{
+    int64_t second = loop_wall_ms(service->loop) / 1000;
+    if (second != service->date_second) {
+        service->date_second = second;
+        struct tm parts;
+        time_t time = (time_t)second;
+        strftime(service->date, sizeof(service->date), "%a, %d %b %Y %H:%M:%S GMT",
+                 gmtime_r(&time, &parts));
+    }
+    return service->date;
+}

@@ -1,0 +1,121 @@
+/* Fetching a document; see http_fetch.h. However it ends, the stream is closed, and the last that
+ * is heard of it frees the fetch. */
+#include "net/http/fetch.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "net/http/reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct http_fetch {
+    struct stream *stream;
+    struct loop_timer timer;
+    int64_t timeout_ms;
+    char *request;
+    struct http_reply reply;
+    http_fetch_done *done; /* NULL: told, or nobody wants to know */
+    void *context;
+};
+
+static void finish(struct http_fetch *fetch, const struct err *err)
+{
+    http_fetch_done *done = TAKE(fetch->done);
+
+    loop_timer_stop(&fetch->timer);
+    if (done)
+        done(fetch->context, err ? 0 : fetch->reply.status, err ? NULL : fetch->reply.body.data,
+             err ? 0 : fetch->reply.body.size, err);
+    stream_close(fetch->stream);
+}
+
+static void on_open(void *context)
+{
+    struct http_fetch *fetch = context;
+
+    if (fetch->done)
+        stream_write(fetch->stream, fetch->request, strlen(fetch->request));
+}
+
+static void on_data(void *context, const char *data, size_t size)
+{
+    struct http_fetch *fetch = context;
+    struct err err = ERR_INIT;
+
+    if (!fetch->done)
+        return;
+    if (http_reply_feed(&fetch->reply, data, size, &err) < 0)
+        finish(fetch, &err);
+    else if (fetch->reply.whole)
+        finish(fetch, NULL);
+}
+
+static void on_sent(void *context)
+{
+}
+
+static void on_end(void *context, const struct err *broken)
+{
+    struct http_fetch *fetch = context;
+    struct err err = ERR_INIT;
+
+    if (!fetch->done)
+        return;
+    if (broken)
+        finish(fetch, broken);
+    else
+        finish(fetch, http_reply_end(&fetch->reply, &err) < 0 ? &err : NULL);
+}
+
+static void on_closed(void *context)
+{
+    struct http_fetch *fetch = context;
+
+    http_reply_release(&fetch->reply);
+    free(fetch->request);
+    free(fetch);
+}
+
+static void on_timer(struct loop_timer *timer)
+{
+    struct http_fetch *fetch = CONTAINER_OF(timer, struct http_fetch, timer);
+    struct err err = ERR_INIT;
+
+    err_set(&err, ERR_TIMEOUT, "no whole answer within %lld ms", (long long)fetch->timeout_ms);
+    finish(fetch, &err);
+}
+
+struct http_fetch *http_fetch_start(struct loop *loop, struct stream *stream,
+                                    const struct http_fetch_options *options, http_fetch_done *done,
+                                    void *context)
+{
+    static const struct stream_handler handler = {
+        .on_open = on_open,
+        .on_data = on_data,
+        .on_sent = on_sent,
+        .on_end = on_end,
+        .on_closed = on_closed,
+    };
+    struct http_fetch *fetch = mem_zalloc(sizeof(*fetch));
+
+    fetch->stream = stream;
+    fetch->timeout_ms = options->timeout_ms;
+    fetch->request = mem_printf("GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: trainyard\r\n"
+                                "Accept: application/json\r\nConnection: close\r\n\r\n",
+                                options->path, options->host);
+    fetch->done = done;
+    fetch->context = context;
+    http_reply_init(&fetch->reply, options->body_max);
+    loop_timer_init(loop, &fetch->timer, on_timer);
+    loop_timer_start(&fetch->timer, options->timeout_ms);
+    stream_start(stream, &handler, fetch);
+    return fetch;
+}
+
+void http_fetch_cancel(struct http_fetch *fetch)
+{
+    fetch->done = NULL;
+    loop_timer_stop(&fetch->timer);
+    stream_close(fetch->stream);
+}

@@ -1,0 +1,308 @@
+/* The in-process transport: a call is handed to the handler itself, and each end hears from the
+ * other in a later turn of the loop, as over a socket. Used by the controllers and the node inside
+ * the embedded cluster and by tests; needs no machine, so it runs in virtual time too.
+ *
+ * A call has two ends that go at their own time. The client's is gone after on_end, a time-out or a
+ * cancel; the server's after http_end or on_cancel. An answerer that set no on_cancel is not told
+ * that the client left, so its exchange lives on until it ends it. */
+#include "net/http/http.h"
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "net/http/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct local_call {
+    struct http_call call;
+    struct loop *loop;
+    struct local *local; /* NULL once the transport is freed */
+    struct local_call *next, **link;
+    struct loop_task task; /* look at what there is to do */
+    struct loop_timer timeout;
+    int64_t timeout_ms;
+    bool busy; /* one of the ends is being called: keep the memory */
+
+    bool listening; /* the client's end is there */
+    struct http_listener listener;
+    void *context;
+
+    bool handled; /* the handler has been called */
+    struct arena *arena;
+    struct http_request request;
+    struct http_exchange exchange;
+
+    bool head_given; /* to the listener */
+    int status;
+    struct http_header *headers;
+    struct buf out;    /* written, not yet given to the listener */
+    struct buf giving; /* what is given now, in pieces */
+    size_t given;      /* bytes of it */
+};
+
+/* Bytes given to a listener before the clock is asked whether the turn has taken long: a watch that
+ * has fallen behind must not hold up the loop while its events are decoded. */
+enum { PIECE_MAX = 8 * 1024 };
+
+struct local {
+    struct http_transport transport;
+    struct loop *loop;
+    http_handler *handler;
+    void *context;
+    char *bearer;
+    struct local_call *calls;
+};
+
+static struct local *local_of(struct http_transport *transport)
+{
+    return CONTAINER_OF(transport, struct local, transport);
+}
+
+static struct local_call *call_of(struct http_exchange *exchange)
+{
+    return CONTAINER_OF(exchange, struct local_call, exchange);
+}
+
+/* ---- the end of a call ----------------------------------------------------------------------- */
+
+static void close_client_end(struct local_call *call)
+{
+    call->listening = false;
+    loop_timer_stop(&call->timeout);
+}
+
+static void unlink_call(struct local_call *call)
+{
+    if (!call->local)
+        return;
+    call->local = NULL;
+    list_remove(call);
+}
+
+/* With the client gone: tell the answerer, and free the call when both ends are through. */
+static void settle(struct local_call *call)
+{
+    if (call->busy || call->listening)
+        return;
+    if (call->handled && !call->exchange.ended) {
+        if (!call->exchange.on_cancel)
+            return;
+        call->busy = true;
+        call->exchange.on_cancel(&call->exchange);
+    }
+    unlink_call(call);
+    loop_defer_cancel(call->loop, &call->task);
+    buf_release(&call->out);
+    buf_release(&call->giving);
+    arena_free(call->arena);
+    free(call);
+}
+
+static void end_client(struct local_call *call, const struct err *err)
+{
+    close_client_end(call);
+    call->busy = true;
+    call->listener.on_end(call->context, err);
+    call->busy = false;
+}
+
+/* ---- the server's end ------------------------------------------------------------------------ */
+
+static void local_begin(struct http_exchange *exchange, int status,
+                        const struct http_header *headers, int64_t length)
+{
+    struct local_call *call = call_of(exchange);
+    call->status = status;
+    call->headers = http_headers_copy(call->arena, headers);
+    if (length >= 0)
+        http_header_add(call->arena, &call->headers, "Content-Length",
+                        arena_printf(call->arena, "%lld", (long long)length));
+    loop_defer(call->loop, &call->task);
+}
+
+static void local_write(struct http_exchange *exchange, const void *data, size_t size)
+{
+    struct local_call *call = call_of(exchange);
+    if (!call->listening || strcmp(call->request.method, "HEAD") == 0)
+        return;
+    buf_append(&call->out, data, size);
+    loop_defer(call->loop, &call->task);
+}
+
+static void local_end(struct http_exchange *exchange)
+{
+    struct local_call *call = call_of(exchange);
+    loop_defer(call->loop, &call->task);
+}
+
+static size_t bytes_left(const struct local_call *call)
+{
+    return call->out.size + call->giving.size - call->given;
+}
+
+static size_t local_pending(struct http_exchange *exchange)
+{
+    return bytes_left(call_of(exchange));
+}
+
+static const struct http_exchange_ops EXCHANGE_OPS = {
+    .begin = local_begin,
+    .write = local_write,
+    .end = local_end,
+    .pending = local_pending,
+};
+
+/* ---- what happens in a turn ------------------------------------------------------------------ */
+
+static void handle(struct local_call *call)
+{
+    call->handled = true;
+    call->busy = true;
+    call->local->handler(&call->exchange, call->local->context);
+    call->busy = false;
+}
+
+/* Give the listener the next piece of what was written. */
+static void give_piece(struct local_call *call)
+{
+    if (call->given == call->giving.size) {
+        buf_release(&call->giving);
+        call->giving = call->out;
+        call->given = 0;
+        buf_init(&call->out, SIZE_MAX / 2);
+    }
+    size_t left = call->giving.size - call->given, size = left < PIECE_MAX ? left : PIECE_MAX;
+    const char *piece = call->giving.data + call->given;
+    call->given += size;
+    if (call->listener.on_data)
+        call->listener.on_data(call->context, piece, size);
+    if (call->given == call->giving.size) {
+        buf_release(&call->giving);
+        buf_init(&call->giving, SIZE_MAX / 2);
+        call->given = 0;
+    }
+}
+
+/* Give the listener what has come. Each callback may cancel the call or free the transport, and
+ * each may make the answerer write more, so everything is looked at anew after it. */
+static void deliver(struct local_call *call)
+{
+    if (!call->exchange.begun)
+        return;
+    call->busy = true;
+    if (!call->head_given) {
+        call->head_given = true;
+        if (call->listener.on_head)
+            call->listener.on_head(call->context, call->status, call->headers);
+    }
+    if (call->listening && bytes_left(call)) {
+        do
+            give_piece(call);
+        while (call->listening && bytes_left(call) && !loop_should_yield(call->loop));
+        if (call->listening && !call->exchange.ended && !bytes_left(call) &&
+            call->exchange.on_drain)
+            call->exchange.on_drain(&call->exchange);
+    }
+    call->busy = false;
+    if (call->listening && bytes_left(call))
+        loop_defer(call->loop, &call->task);
+    else if (call->listening && call->exchange.ended)
+        end_client(call, NULL);
+}
+
+static void on_task(struct loop_task *task)
+{
+    struct local_call *call = CONTAINER_OF(task, struct local_call, task);
+    if (call->listening && !call->handled)
+        handle(call);
+    else if (call->listening)
+        deliver(call);
+    settle(call);
+}
+
+static void on_timeout(struct loop_timer *timer)
+{
+    struct local_call *call = CONTAINER_OF(timer, struct local_call, timeout);
+    struct err err;
+    err_set(&err, ERR_TIMEOUT, "%s %s: no whole answer within %lld ms", call->request.method,
+            call->request.path, (long long)call->timeout_ms);
+    end_client(call, &err);
+    settle(call);
+}
+
+/* ---- the client's end ------------------------------------------------------------------------ */
+
+static struct http_call *local_start(struct http_transport *transport,
+                                     const struct http_request *request, int64_t timeout_ms,
+                                     const struct http_listener *listener, void *context)
+{
+    struct local *local = local_of(transport);
+    struct local_call *call = mem_zalloc(sizeof(*call));
+    call->call.transport = transport;
+    call->loop = local->loop;
+    call->local = local;
+    call->listening = true;
+    call->listener = *listener;
+    call->context = context;
+    call->arena = arena_new();
+    call->request = http_request_copy(call->arena, request);
+    call->request.peer = "in-process";
+    http_add_bearer(call->arena, &call->request.headers, local->bearer);
+    call->exchange = (struct http_exchange){
+        .ops = &EXCHANGE_OPS, .request = &call->request, .arena = call->arena, .in_process = true};
+    buf_init(&call->out, SIZE_MAX / 2);
+    buf_init(&call->giving, SIZE_MAX / 2);
+
+    list_push(&local->calls, call);
+
+    call->task.callback = on_task;
+    loop_defer(local->loop, &call->task);
+    loop_timer_init(local->loop, &call->timeout, on_timeout);
+    call->timeout_ms = timeout_ms;
+    if (timeout_ms > 0)
+        loop_timer_start(&call->timeout, timeout_ms);
+    return &call->call;
+}
+
+static void local_cancel(struct http_transport *transport, struct http_call *base)
+{
+    struct local_call *call = CONTAINER_OF(base, struct local_call, call);
+    close_client_end(call);
+    /* The answerer hears of it in a later turn: it may be what is running now. */
+    loop_defer(call->loop, &call->task);
+}
+
+static void local_free(struct http_transport *transport)
+{
+    struct local *local = local_of(transport);
+    /* Answerers are told at once: who frees the transport may free the server next. */
+    for (struct local_call *call = local->calls, *next; call; call = next) {
+        next = call->next;
+        unlink_call(call);
+        close_client_end(call);
+        settle(call);
+    }
+    free(local->bearer);
+    free(local);
+}
+
+static const struct http_transport_ops TRANSPORT_OPS = {
+    .start = local_start,
+    .cancel = local_cancel,
+    .free = local_free,
+};
+
+struct http_transport *http_local_new(struct loop *loop, http_handler *handler, void *context,
+                                      const char *bearer)
+{
+    struct local *local = mem_zalloc(sizeof(*local));
+    local->transport.ops = &TRANSPORT_OPS;
+    local->loop = loop;
+    local->handler = handler;
+    local->context = context;
+    local->bearer = bearer ? mem_strdup(bearer) : NULL;
+    return &local->transport;
+}

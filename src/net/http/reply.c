@@ -1,0 +1,115 @@
+/* Answers out of bytes; see http_reply.h. */
+#include "net/http/reply.h"
+
+#include <string.h>
+
+enum { HEADER_MAX = 16 * 1024 };
+
+static struct http_reply *self_of(http_parser *parser)
+{
+    return parser->data;
+}
+
+static int on_header_bytes(http_parser *parser, const char *data, size_t size)
+{
+    struct http_reply *self = self_of(parser);
+
+    self->header_size += size;
+    if (self->header_size > HEADER_MAX) {
+        err_set(&self->err, ERR_TOO_LARGE, "the header of the answer is longer than %d bytes",
+                HEADER_MAX);
+        return -1;
+    }
+    return 0;
+}
+
+static int on_headers_complete(http_parser *parser)
+{
+    struct http_reply *self = self_of(parser);
+
+    /* "100 Continue" and its like come before the answer itself. */
+    if (parser->status_code >= 200)
+        self->status = (int)parser->status_code;
+    return 0;
+}
+
+static int on_body(http_parser *parser, const char *data, size_t size)
+{
+    struct http_reply *self = self_of(parser);
+
+    buf_append(&self->body, data, size);
+    if (self->body.overflowed) {
+        err_set(&self->err, ERR_TOO_LARGE, "the answer is larger than %zu bytes", self->body.max);
+        return -1;
+    }
+    return 0;
+}
+
+static int on_message_complete(http_parser *parser)
+{
+    struct http_reply *self = self_of(parser);
+
+    if (self->status == 0)
+        return 0;
+    self->whole = true;
+    http_parser_pause(parser, 1); /* what follows was not asked for */
+    return 0;
+}
+
+static const http_parser_settings SETTINGS = {
+    .on_status = on_header_bytes,
+    .on_header_field = on_header_bytes,
+    .on_header_value = on_header_bytes,
+    .on_headers_complete = on_headers_complete,
+    .on_body = on_body,
+    .on_message_complete = on_message_complete,
+};
+
+void http_reply_init(struct http_reply *reply, size_t body_max)
+{
+    *reply = (struct http_reply){0};
+    http_parser_init(&reply->parser, HTTP_RESPONSE);
+    reply->parser.data = reply;
+    buf_init(&reply->body, body_max);
+}
+
+void http_reply_release(struct http_reply *reply)
+{
+    buf_release(&reply->body);
+}
+
+static int execute(struct http_reply *reply, const char *data, size_t size, struct err *err)
+{
+    enum http_errno problem;
+
+    if (reply->whole)
+        return 0;
+    http_parser_execute(&reply->parser, &SETTINGS, data, size);
+    problem = HTTP_PARSER_ERRNO(&reply->parser);
+    if (reply->whole)
+        return 0;
+    if (reply->parser.upgrade)
+        return err_set(err, ERR_BAD_REQUEST, "the answer changes the protocol");
+    if (problem == HPE_OK)
+        return 0;
+    if (reply->err.code == ERR_NONE)
+        err_set(&reply->err, ERR_BAD_REQUEST, "the answer is no HTTP (%s)",
+                http_errno_description(problem));
+    if (err)
+        *err = reply->err;
+    return -(int)reply->err.code;
+}
+
+int http_reply_feed(struct http_reply *reply, const char *data, size_t size, struct err *err)
+{
+    return size ? execute(reply, data, size, err) : 0;
+}
+
+int http_reply_end(struct http_reply *reply, struct err *err)
+{
+    int result = execute(reply, NULL, 0, err);
+
+    if (result < 0 || reply->whole)
+        return result;
+    return err_set(err, ERR_UNAVAILABLE, "the line was closed before the answer was whole");
+}

@@ -1,0 +1,316 @@
+/* The polite transport; see http_throttle.h. A call that may go at once is handed on as it is; only
+ * one that waits is copied. Calls are let go from the loop, never from within a cancel: whoever
+ * cancels all it has must not thereby start what it is about to cancel. */
+#include "net/http/throttle.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "net/http/internal.h"
+#include "net/http/prometheus.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAUSE_MAX_MS = 10 * 1000 };
+
+struct throttle_call {
+    struct http_call call;
+    struct throttle *throttle;
+    struct throttle_call *next, *previous; /* of those that wait, or of those under way */
+    struct http_call *inner;               /* NULL: it waits */
+    struct arena *arena;                   /* of the copy, while it waits */
+    struct http_request request;
+    int64_t timeout_ms;
+    struct http_listener listener;
+    void *context;
+    const char *method; /* one of METHODS */
+    int status;
+    bool is_watch;
+};
+
+struct list {
+    struct throttle_call *first, *last;
+    size_t count;
+};
+
+struct throttle {
+    struct http_transport transport;
+    struct loop *loop;
+    struct http_transport *inner;
+    struct http_throttle_options options;
+    double tokens; /* below nothing where watches took more than there were */
+    int64_t filled_ms, paused_until_ms;
+    struct list waiting, under_way;
+    size_t places_taken;
+    struct loop_timer timer;
+    struct loop_task task;
+    struct prometheus_metric *requests;
+    bool draining;
+    void (*drained)(void *context); /* NULL: told */
+    void *drained_context;
+};
+
+static struct throttle *throttle_of(struct http_transport *transport)
+{
+    return CONTAINER_OF(transport, struct throttle, transport);
+}
+
+static void list_append(struct list *list, struct throttle_call *call)
+{
+    call->next = NULL;
+    call->previous = list->last;
+    if (list->last)
+        list->last->next = call;
+    else
+        list->first = call;
+    list->last = call;
+    list->count++;
+}
+
+static void list_remove(struct list *list, struct throttle_call *call)
+{
+    if (call->previous)
+        call->previous->next = call->next;
+    else
+        list->first = call->next;
+    if (call->next)
+        call->next->previous = call->previous;
+    else
+        list->last = call->previous;
+    list->count--;
+}
+
+/* A label's values must be few: what is none of these is counted as other. */
+static const char *method_name(const char *method)
+{
+    static const char *const METHODS[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
+    for (size_t i = 0; i < ARRAY_SIZE(METHODS); i++)
+        if (str_eq(method, METHODS[i]))
+            return METHODS[i];
+    return "other";
+}
+
+static void count(struct throttle_call *call, bool failed)
+{
+    char code[16];
+    snprintf(code, sizeof(code), "%d", call->status);
+    prometheus_add(call->throttle->requests, 1, failed && !call->status ? "<error>" : code,
+                   call->method, NULL);
+}
+
+/* ---- under way ------------------------------------------------------------------------------- */
+
+static void call_free(struct throttle_call *call)
+{
+    struct throttle *throttle = call->throttle;
+    list_remove(call->inner ? &throttle->under_way : &throttle->waiting, call);
+    if (call->inner && !call->is_watch)
+        throttle->places_taken--;
+    if (throttle->waiting.count || throttle->draining)
+        loop_defer(throttle->loop, &throttle->task);
+    arena_free(call->arena);
+    free(call);
+}
+
+int64_t http_retry_after_ms(const struct http_header *headers, int64_t most_ms)
+{
+    const char *text = http_header_get(headers, "Retry-After");
+    int64_t seconds;
+    if (!text || str_to_int64(text, 0, INT64_MAX / 1000, &seconds, NULL) < 0)
+        return -1;
+    return seconds * 1000 < most_ms ? seconds * 1000 : most_ms;
+}
+
+static void on_head(void *context, int status, const struct http_header *headers)
+{
+    struct throttle_call *call = context;
+    struct throttle *throttle = call->throttle;
+    call->status = status;
+    if (call->is_watch)
+        count(call, false); /* its end may be minutes away */
+    if (status == 429) {
+        int64_t pause_ms = http_retry_after_ms(headers, PAUSE_MAX_MS);
+        int64_t until_ms = loop_now_ms(throttle->loop) + pause_ms;
+        if (pause_ms > 0 && until_ms > throttle->paused_until_ms)
+            throttle->paused_until_ms = until_ms;
+    }
+    if (call->listener.on_head)
+        call->listener.on_head(call->context, status, headers);
+}
+
+static void on_data(void *context, const void *data, size_t size)
+{
+    struct throttle_call *call = context;
+    if (call->listener.on_data)
+        call->listener.on_data(call->context, data, size);
+}
+
+static void on_end(void *context, const struct err *err)
+{
+    struct throttle_call *call = context;
+    struct http_listener listener = call->listener;
+    void *listener_context = call->context;
+    if (!call->is_watch || !call->status)
+        count(call, err != NULL);
+    call_free(call);
+    listener.on_end(listener_context, err); /* may free the transport */
+}
+
+static void start_inner(struct throttle_call *call, const struct http_request *request)
+{
+    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    struct throttle *throttle = call->throttle;
+    throttle->tokens -= 1;
+    if (!call->is_watch)
+        throttle->places_taken++;
+    list_append(&throttle->under_way, call);
+    call->inner = http_start(throttle->inner, request, call->timeout_ms, &LISTENER, call);
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static void fill(struct throttle *throttle)
+{
+    int64_t now_ms = loop_now_ms(throttle->loop);
+    throttle->tokens += (double)(now_ms - throttle->filled_ms) * throttle->options.rate / 1000;
+    if (throttle->tokens > (double)throttle->options.burst)
+        throttle->tokens = (double)throttle->options.burst;
+    throttle->filled_ms = now_ms;
+}
+
+/* Milliseconds until the next call may go; 0: now; -1: when one that is under way has ended. */
+static int64_t wait_ms(struct throttle *throttle)
+{
+    int64_t paused_ms = throttle->paused_until_ms - loop_now_ms(throttle->loop);
+    int64_t token_ms = 0;
+    if (throttle->draining)
+        return -1;
+    if (throttle->options.calls_max && throttle->places_taken >= throttle->options.calls_max)
+        return -1;
+    if (throttle->options.rate > 0) {
+        fill(throttle);
+        if (throttle->tokens < 1)
+            token_ms = (int64_t)((1 - throttle->tokens) * 1000 / throttle->options.rate) + 1;
+    }
+    if (paused_ms < 0)
+        paused_ms = 0;
+    return paused_ms > token_ms ? paused_ms : token_ms;
+}
+
+static void let_go(struct throttle *throttle)
+{
+    while (throttle->waiting.count) {
+        int64_t delay_ms = wait_ms(throttle);
+        if (delay_ms > 0)
+            loop_timer_start(&throttle->timer, delay_ms);
+        if (delay_ms != 0)
+            return;
+        struct throttle_call *call = throttle->waiting.first;
+        list_remove(&throttle->waiting, call);
+        start_inner(call, &call->request);
+        call->arena = arena_free(call->arena);
+    }
+}
+
+static void on_task(struct loop_task *task)
+{
+    struct throttle *throttle = CONTAINER_OF(task, struct throttle, task);
+    let_go(throttle);
+    if (throttle->draining && throttle->places_taken == 0 && throttle->drained)
+        TAKE(throttle->drained)(throttle->drained_context); /* may free the transport */
+}
+
+static void on_timer(struct loop_timer *timer)
+{
+    let_go(CONTAINER_OF(timer, struct throttle, timer));
+}
+
+/* ---- the transport --------------------------------------------------------------------------- */
+
+static struct http_call *throttle_start(struct http_transport *transport,
+                                        const struct http_request *request, int64_t timeout_ms,
+                                        const struct http_listener *listener, void *context)
+{
+    struct throttle *throttle = throttle_of(transport);
+    struct throttle_call *call = mem_zalloc(sizeof(*call));
+    call->call.transport = transport;
+    call->throttle = throttle;
+    call->timeout_ms = timeout_ms;
+    call->listener = *listener;
+    call->context = context;
+    call->method = method_name(request->method);
+    call->is_watch = http_query_flag(request->query, "watch");
+    bool at_once = call->is_watch && !throttle->draining;
+    if (at_once || (throttle->waiting.count == 0 && wait_ms(throttle) == 0)) {
+        start_inner(call, request);
+    } else {
+        call->arena = arena_new();
+        call->request = http_request_copy(call->arena, request);
+        list_append(&throttle->waiting, call);
+        loop_defer(throttle->loop, &throttle->task); /* sets the timer */
+    }
+    return &call->call;
+}
+
+static void throttle_cancel(struct http_transport *transport, struct http_call *base)
+{
+    struct throttle_call *call = CONTAINER_OF(base, struct throttle_call, call);
+    if (call->inner)
+        http_cancel(call->throttle->inner, call->inner);
+    call_free(call);
+}
+
+static void cancel_all(struct throttle *throttle, struct throttle_call *first)
+{
+    for (struct throttle_call *call = first, *next; call; call = next) {
+        next = call->next;
+        throttle_cancel(&throttle->transport, &call->call);
+    }
+}
+
+static void throttle_free(struct http_transport *transport)
+{
+    struct throttle *throttle = throttle_of(transport);
+    cancel_all(throttle, throttle->waiting.first);
+    cancel_all(throttle, throttle->under_way.first);
+    loop_timer_stop(&throttle->timer);
+    loop_defer_cancel(throttle->loop, &throttle->task);
+    free(throttle);
+}
+
+struct http_transport *http_throttle_new(struct loop *loop, struct http_transport *inner,
+                                         const struct http_throttle_options *options)
+{
+    static const struct http_transport_ops OPS = {throttle_start, throttle_cancel, throttle_free};
+    struct throttle *throttle = mem_zalloc(sizeof(*throttle));
+    throttle->transport.ops = &OPS;
+    throttle->loop = loop;
+    throttle->inner = inner;
+    throttle->options = *options;
+    if (throttle->options.burst == 0)
+        throttle->options.burst = options->rate > 1 ? (size_t)options->rate : 1;
+    throttle->tokens = (double)throttle->options.burst;
+    throttle->filled_ms = loop_now_ms(loop);
+    throttle->task.callback = on_task;
+    loop_timer_init(loop, &throttle->timer, on_timer);
+    throttle->requests =
+        prometheus_counter(options->metrics, "rest_client_requests_total",
+                           "Requests to the API server, by status code and method", "code,method");
+    return &throttle->transport;
+}
+
+void http_throttle_drain(struct http_transport *transport, void (*done)(void *context),
+                         void *context)
+{
+    struct throttle *throttle = throttle_of(transport);
+    throttle->draining = true;
+    throttle->drained = done;
+    throttle->drained_context = context;
+    loop_defer(throttle->loop, &throttle->task);
+}
+
+size_t http_throttle_waiting(const struct http_transport *throttle)
+{
+    return CONTAINER_OF(throttle, struct throttle, transport)->waiting.count;
+}

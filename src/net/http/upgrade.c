@@ -1,0 +1,179 @@
+/* A server's connection after its protocol was changed: the line that http_upgrade() gives out. It
+ * passes everything on between the connection's stream and the upgrader, but for two things: what
+ * had been read ahead of the change is given first, and the server may end it at any time. */
+#include "net/http/connection.h"
+
+#include "base/mem.h"
+
+static struct http_connection *connection_of(const struct stream *stream)
+{
+    return CONTAINER_OF(stream, struct http_connection, upgrade.stream);
+}
+
+/* ---- from the peer --------------------------------------------------------------------------- */
+
+static void tell_end(struct http_connection *self, const struct err *err)
+{
+    struct http_upgrade *upgrade = &self->upgrade;
+    if (upgrade->left)
+        return;
+    upgrade->end_told = true;
+    upgrade->stream.handler->on_end(upgrade->stream.context, err);
+}
+
+/* Give what was read ahead; then the stream below may go on. */
+static void give(struct http_connection *self)
+{
+    struct http_upgrade *upgrade = &self->upgrade;
+    if (!upgrade->opened) {
+        upgrade->opened = true;
+        upgrade->stream.handler->on_open(upgrade->stream.context);
+    }
+    if (self->in.size && !upgrade->paused && !upgrade->left) {
+        struct buf in = self->in;
+        buf_init(&self->in, in.max);
+        upgrade->stream.handler->on_data(upgrade->stream.context, in.data, in.size);
+        buf_release(&in);
+    }
+    if (upgrade->left)
+        return;
+    stream_pause(self->stream, upgrade->paused);
+    if (self->peer_ended && !self->in.size && !upgrade->end_told)
+        tell_end(self, NULL);
+}
+
+static void on_task(struct loop_task *task)
+{
+    give(CONTAINER_OF(task, struct http_connection, upgrade.task));
+}
+
+static void on_open(void *context)
+{
+}
+
+static void on_data(void *context, const char *data, size_t size)
+{
+    struct http_connection *self = context;
+    struct http_upgrade *upgrade = &self->upgrade;
+    if (upgrade->opened && !self->in.size) {
+        upgrade->stream.handler->on_data(upgrade->stream.context, data, size);
+        return;
+    }
+    buf_append(&self->in, data, size);
+    stream_pause(self->stream, true);
+}
+
+static void on_sent(void *context)
+{
+    struct http_upgrade *upgrade = &((struct http_connection *)context)->upgrade;
+    if (upgrade->opened && !upgrade->left)
+        upgrade->stream.handler->on_sent(upgrade->stream.context);
+}
+
+static void on_end(void *context, const struct err *err)
+{
+    struct http_connection *self = context;
+    self->peer_ended = true;
+    if (err)
+        tell_end(self, err);
+    else
+        loop_defer(self->service->loop, &self->upgrade.task); /* after what was read ahead */
+}
+
+static void on_closed(void *context)
+{
+    struct http_connection *self = context;
+    const struct stream *stream = &self->upgrade.stream;
+    loop_defer_cancel(self->service->loop, &self->upgrade.task);
+    stream->handler->on_closed(stream->context);
+    http_connection_gone(self);
+}
+
+static const struct stream_handler BELOW = {
+    .on_open = on_open,
+    .on_data = on_data,
+    .on_sent = on_sent,
+    .on_end = on_end,
+    .on_closed = on_closed,
+};
+
+/* ---- the upgrader's calls -------------------------------------------------------------------- */
+
+static void start(struct stream *stream)
+{
+    struct http_connection *self = connection_of(stream);
+    loop_defer(self->service->loop, &self->upgrade.task);
+}
+
+static void write_bytes(struct stream *stream, const void *data, size_t size)
+{
+    stream_write(connection_of(stream)->stream, data, size);
+}
+
+static size_t pending(const struct stream *stream)
+{
+    return stream_pending(connection_of(stream)->stream);
+}
+
+static void pause_reading(struct stream *stream, bool paused)
+{
+    struct http_connection *self = connection_of(stream);
+    self->upgrade.paused = paused;
+    if (!paused && self->in.size)
+        loop_defer(self->service->loop, &self->upgrade.task);
+    else
+        stream_pause(self->stream, paused);
+}
+
+static void set_patience(struct stream *stream, int64_t stall_timeout_ms)
+{
+    stream_set_patience(connection_of(stream)->stream, stall_timeout_ms);
+}
+
+static void shut(struct stream *stream)
+{
+    stream_shut(connection_of(stream)->stream);
+}
+
+static void finish(struct stream *stream)
+{
+    struct http_connection *self = connection_of(stream);
+    self->upgrade.left = true;
+    stream_finish(self->stream);
+}
+
+static void close_stream(struct stream *stream)
+{
+    struct http_connection *self = connection_of(stream);
+    self->upgrade.left = true;
+    http_connection_close(self);
+}
+
+static const struct stream_ops OPS = {
+    .start = start,
+    .write = write_bytes,
+    .pending = pending,
+    .pause = pause_reading,
+    .set_patience = set_patience,
+    .shut = shut,
+    .finish = finish,
+    .close = close_stream,
+};
+
+/* ---- the connection's side ------------------------------------------------------------------- */
+
+void http_upgrade_init(struct http_connection *self)
+{
+    self->upgrade = (struct http_upgrade){.stream.ops = &OPS, .task.callback = on_task};
+    self->stream->handler = &BELOW;
+    self->stream->context = self;
+}
+
+void http_upgrade_cancel(struct http_connection *self)
+{
+    struct err err;
+    loop_defer_cancel(self->service->loop, &self->upgrade.task);
+    err_set(&err, ERR_CANCELED, "the server ends");
+    tell_end(self, &err);
+    self->upgrade.left = true;
+}

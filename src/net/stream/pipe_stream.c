@@ -1,0 +1,282 @@
+/* A pipe or terminal on the loop as a stream; see pipe_stream.h. Built like socket_stream.c: all
+ * callbacks to the owner are made from `turn`. */
+#include "net/stream/pipe_stream.h"
+
+#include "base/mem.h"
+#include "net/stream/send_queue.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <uv.h>
+
+enum {
+    READ_SIZE = 64 * 1024,
+    READ_BUDGET = 256 * 1024,       /* a turn; then the others of the loop are served */
+    PENDING_MAX = 64 * 1024 * 1024, /* a writer that ignores pending() ends here */
+};
+
+struct pipe_stream {
+    struct stream stream;
+    struct loop *loop;
+    int fd; /* -1: closed */
+    bool reads, writes;
+    uv_poll_t poll;
+    int polled;            /* the events asked for now */
+    struct loop_task task; /* a turn without an event */
+    struct send_queue queue;
+    int64_t left; /* bytes until the end that was declared; -1: none was */
+    bool opened, paused, blocked;
+    bool sent_told; /* on_sent is not owed */
+    bool ended, end_told;
+    bool shutting, finishing, closed;
+    bool broken;
+    struct err err; /* why, if broken */
+};
+
+static struct pipe_stream *self_of(const struct stream *stream)
+{
+    return CONTAINER_OF(stream, struct pipe_stream, stream);
+}
+
+static void schedule(struct pipe_stream *self)
+{
+    if (!self->closed)
+        loop_defer(self->loop, &self->task);
+}
+
+static void close_descriptor(struct pipe_stream *self)
+{
+    /* libuv must have let go of the descriptor before its number can be used again. */
+    uv_poll_stop(&self->poll);
+    self->polled = 0;
+    if (self->fd >= 0)
+        close(TAKE_FD(self->fd));
+}
+
+static void flush(struct pipe_stream *self)
+{
+    while (send_queue_size(&self->queue) && !self->blocked && !self->broken && self->fd >= 0) {
+        ssize_t sent =
+            write(self->fd, send_queue_data(&self->queue), send_queue_size(&self->queue));
+        if (sent >= 0) {
+            send_queue_take(&self->queue, (size_t)sent);
+        } else if (errno == EAGAIN) {
+            self->blocked = true;
+        } else if (errno != EINTR) {
+            self->broken = true;
+            err_set_errno(&self->err, errno, "the program reads no more");
+        }
+    }
+}
+
+static bool may_give(const struct pipe_stream *self)
+{
+    return self->reads && !self->paused && !self->closed && !self->ended && !self->finishing;
+}
+
+static void receive(struct pipe_stream *self)
+{
+    char data[READ_SIZE];
+    for (size_t budget = READ_BUDGET; budget >= READ_SIZE && may_give(self);) {
+        size_t room = sizeof(data);
+        if (self->left >= 0 && (size_t)self->left < room)
+            room = (size_t)self->left;
+        ssize_t size = room ? read(self->fd, data, room) : 0;
+        if (size > 0) {
+            budget -= (size_t)size;
+            if (self->left >= 0)
+                self->left -= size;
+            self->stream.handler->on_data(self->stream.context, data, (size_t)size);
+        } else if (size < 0 && errno == EAGAIN) {
+            return;
+        } else if (size == 0 || errno != EINTR) {
+            self->ended = true; /* EIO is how the end of a terminal looks */
+        }
+    }
+}
+
+/* ---- a turn ---------------------------------------------------------------------------------- */
+
+static void on_poll(uv_poll_t *poll, int status, int events);
+
+static void watch(struct pipe_stream *self)
+{
+    int events = (may_give(self) ? UV_READABLE : 0) | (self->blocked ? UV_WRITABLE : 0);
+    if (events == self->polled || self->fd < 0)
+        return;
+    self->polled = events;
+    if (events)
+        uv_poll_start(&self->poll, events, on_poll);
+    else
+        uv_poll_stop(&self->poll);
+}
+
+static void tell_owner(struct pipe_stream *self)
+{
+    struct stream *stream = &self->stream;
+    if (!self->sent_told && send_queue_size(&self->queue) == 0 && !self->broken) {
+        self->sent_told = true;
+        stream->handler->on_sent(stream->context);
+    }
+    if (self->ended && !self->end_told && !self->closed) {
+        self->end_told = true;
+        stream->handler->on_end(stream->context, NULL);
+    }
+    if (self->broken && !self->closed) {
+        stream->handler->on_end(stream->context, &self->err);
+        stream_close(stream);
+    }
+}
+
+static void turn(struct pipe_stream *self)
+{
+    if (!self->opened) {
+        self->opened = true;
+        self->stream.handler->on_open(self->stream.context);
+    }
+    receive(self);
+    if (self->closed)
+        return;
+    flush(self);
+    if (self->shutting && !self->reads && send_queue_size(&self->queue) == 0)
+        close_descriptor(self);
+    if (self->finishing) {
+        if (send_queue_size(&self->queue) == 0 || self->broken)
+            stream_close(&self->stream);
+    } else {
+        tell_owner(self);
+    }
+    if (!self->closed)
+        watch(self);
+}
+
+/* What an error event means is found out by reading and writing. */
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct pipe_stream *self = CONTAINER_OF(poll, struct pipe_stream, poll);
+    if (status < 0)
+        self->polled = 0; /* libuv has stopped it */
+    self->blocked = false;
+    turn(self);
+}
+
+static void on_task(struct loop_task *task)
+{
+    turn(CONTAINER_OF(task, struct pipe_stream, task));
+}
+
+/* ---- the owner's calls ----------------------------------------------------------------------- */
+
+static void start(struct stream *stream)
+{
+    schedule(self_of(stream));
+}
+
+static void write_bytes(struct stream *stream, const void *data, size_t size)
+{
+    struct pipe_stream *self = self_of(stream);
+    if (!self->writes || self->closed || self->broken || self->finishing || self->shutting)
+        return;
+    buf_append(&self->queue.buf, data, size);
+    if (self->queue.buf.overflowed) {
+        self->broken = true;
+        err_set(&self->err, ERR_TOO_LARGE,
+                "more than %d bytes wait for a program that does not read", PENDING_MAX);
+    }
+    self->sent_told = false;
+    schedule(self);
+}
+
+static size_t pending(const struct stream *stream)
+{
+    return send_queue_size(&self_of(stream)->queue);
+}
+
+static void pause_reading(struct stream *stream, bool paused)
+{
+    struct pipe_stream *self = self_of(stream);
+    if (self->paused == paused)
+        return;
+    self->paused = paused;
+    schedule(self);
+}
+
+static void shut(struct stream *stream)
+{
+    struct pipe_stream *self = self_of(stream);
+    self->shutting = true;
+    schedule(self);
+}
+
+static void finish(struct stream *stream)
+{
+    struct pipe_stream *self = self_of(stream);
+    self->finishing = true;
+    schedule(self);
+}
+
+static void on_poll_closed(uv_handle_t *handle)
+{
+    struct pipe_stream *self = CONTAINER_OF(handle, struct pipe_stream, poll);
+    if (self->stream.handler) /* it was started */
+        self->stream.handler->on_closed(self->stream.context);
+    send_queue_release(&self->queue);
+    free(self);
+}
+
+static void close_stream(struct stream *stream)
+{
+    struct pipe_stream *self = self_of(stream);
+    if (self->closed)
+        return;
+    self->closed = true;
+    loop_defer_cancel(self->loop, &self->task);
+    close_descriptor(self);
+    uv_close((uv_handle_t *)&self->poll, on_poll_closed);
+}
+
+static const struct stream_ops OPS = {
+    .start = start,
+    .write = write_bytes,
+    .pending = pending,
+    .pause = pause_reading,
+    .shut = shut,
+    .finish = finish,
+    .close = close_stream,
+};
+
+void pipe_stream_end_here(struct stream *stream)
+{
+    struct pipe_stream *self = self_of(stream);
+    int left = 0;
+    if (self->writes || self->closed || self->ended || self->fd < 0)
+        return;
+    if (ioctl(self->fd, FIONREAD, &left) == 0)
+        self->left = left;
+    schedule(self);
+}
+
+int pipe_stream_new(struct loop *loop, int fd, bool both_ways, struct stream **ret, struct err *err)
+{
+    struct pipe_stream *self = mem_zalloc(sizeof(*self));
+    int status = uv_poll_init(loop_uv(loop), &self->poll, fd);
+    if (status < 0) {
+        free(self);
+        close(fd);
+        return err_set_errno(err, -status, "cannot watch a pipe");
+    }
+    int mode = fcntl(fd, F_GETFL) & O_ACCMODE;
+    self->stream.ops = &OPS;
+    self->loop = loop;
+    self->fd = fd;
+    self->reads = mode == O_RDONLY || (mode == O_RDWR && both_ways);
+    self->writes = mode != O_RDONLY;
+    self->task.callback = on_task;
+    self->sent_told = true;
+    self->left = -1;
+    send_queue_init(&self->queue, PENDING_MAX);
+    *ret = &self->stream;
+    return 0;
+}

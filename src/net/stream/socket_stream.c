@@ -1,0 +1,496 @@
+/* A TCP socket on the loop as a stream; see stream.h for what it promises. Made by servers for each
+ * connection they accept, and by socket_dial.c. It watches the socket itself (uv_poll) instead of
+ * leaving reads and writes to libuv: so a peer that leaves is noticed while nothing is read, and
+ * bytes go from the socket through TLS to the protocol without a queue of requests in between.
+ *
+ * All callbacks to the owner are made from `turn`, which runs on an event of the socket or as a
+ * deferred task; everything else only changes what the next turn will find. */
+#include "net/stream/socket_stream.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "net/stream/send_queue.h"
+#include "tls/tls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <uv.h>
+
+enum {
+    READ_SIZE = 32 * 1024,
+    READ_BUDGET = 256 * 1024,         /* a turn; then the others of the loop are served */
+    SEND_BUDGET = 512 * 1024,         /* the same */
+    WIRE_HIGH = 128 * 1024,           /* encrypted ahead of the socket */
+    PENDING_MAX = 1024 * 1024 * 1024, /* a writer that ignores pending() ends here */
+    LINGER_MS = 2000,
+};
+
+struct socket_stream {
+    struct stream stream;
+    struct loop *loop;
+    int fd;
+    uv_poll_t poll;
+    int polled; /* the events asked for now */
+    struct tls_session *tls;
+    struct loop_task task;   /* a turn without an event */
+    struct loop_timer timer; /* a stalled peer; once finishing, a lingering one */
+    int64_t stall_timeout_ms;
+
+    struct send_queue plain; /* written by the owner; with TLS, not encrypted yet */
+    struct send_queue wire;  /* with TLS: encrypted, for the socket */
+
+    bool opened; /* on_open was called */
+    bool paused;
+    bool ended; /* the peer's side: end of file was read or signalled */
+    bool end_told;
+    bool blocked;       /* the socket takes no more until it is writable */
+    bool sent_told;     /* on_sent is not owed */
+    bool flush_follows; /* in this turn: what is written needs no turn of its own */
+    bool keeps_all;     /* socket_stream_keep_all() */
+    bool shutting, was_shut;
+    bool finishing, said_goodbye;
+    bool closed;
+    bool broken;
+    struct err err; /* why, if broken */
+};
+
+static struct socket_stream *self_of(const struct stream *stream)
+{
+    return CONTAINER_OF(stream, struct socket_stream, stream);
+}
+
+static void schedule(struct socket_stream *self)
+{
+    if (!self->closed && !self->flush_follows)
+        loop_defer(self->loop, &self->task);
+}
+
+static void fail(struct socket_stream *self, const struct err *err)
+{
+    if (self->broken)
+        return;
+    self->broken = true;
+    self->err = *err;
+}
+
+static void fail_errno(struct socket_stream *self, int errnum, const char *what)
+{
+    struct err err;
+    err_set_errno(&err, errnum, "%s", what);
+    fail(self, &err);
+}
+
+/* ---- out ------------------------------------------------------------------------------------- */
+
+static size_t pending(const struct stream *stream)
+{
+    const struct socket_stream *self = self_of(stream);
+    return send_queue_size(&self->plain) + send_queue_size(&self->wire);
+}
+
+/* Move what the session has to say to the wire queue. */
+static void drain_session(struct socket_stream *self)
+{
+    enum { PIECE = 16 * 1024 + 512 }; /* a record */
+    for (;;) {
+        char *room = buf_reserve(&self->wire.buf, PIECE);
+        long size = room ? tls_drain(self->tls, room, PIECE) : 0;
+        if (size <= 0)
+            return;
+        buf_commit(&self->wire.buf, (size_t)size);
+    }
+}
+
+/* Encrypt some of what the owner wrote; false if nothing moved. */
+static bool encrypt(struct socket_stream *self)
+{
+    bool moved = false;
+    while (send_queue_size(&self->plain) && send_queue_size(&self->wire) < WIRE_HIGH) {
+        struct err err;
+        long size = tls_write(self->tls, send_queue_data(&self->plain),
+                              send_queue_size(&self->plain), &err);
+        if (size < 0)
+            fail(self, &err);
+        if (size <= 0)
+            break;
+        send_queue_take(&self->plain, (size_t)size);
+        drain_session(self);
+        moved = true;
+    }
+    return moved;
+}
+
+/* Give the socket what it takes. */
+static void send_queued(struct socket_stream *self, struct send_queue *queue)
+{
+    while (send_queue_size(queue) && !self->blocked) {
+        ssize_t sent = send(self->fd, send_queue_data(queue), send_queue_size(queue), MSG_NOSIGNAL);
+        if (sent >= 0) {
+            send_queue_take(queue, (size_t)sent);
+            /* The clock of a stalled peer starts anew with every byte it takes. */
+            if (!self->said_goodbye)
+                loop_timer_stop(&self->timer);
+        } else if (errno == EAGAIN) {
+            self->blocked = true;
+        } else if (errno != EINTR) {
+            fail_errno(self, errno, "peer left while it was answered");
+            return;
+        }
+    }
+}
+
+static void flush(struct socket_stream *self)
+{
+    if (self->broken)
+        return;
+    if (!self->tls) {
+        send_queued(self, &self->plain);
+    } else {
+        size_t before = send_queue_size(&self->plain);
+        drain_session(self);
+        do {
+            send_queued(self, &self->wire);
+        } while (!self->blocked && !self->broken &&
+                 before - send_queue_size(&self->plain) < SEND_BUDGET && encrypt(self));
+        if (!self->blocked && send_queue_size(&self->plain))
+            loop_defer(self->loop, &self->task); /* another turn takes the rest */
+    }
+    if (self->blocked && !self->timer.running)
+        loop_timer_start(&self->timer, self->stall_timeout_ms);
+}
+
+/* ---- in -------------------------------------------------------------------------------------- */
+
+static bool may_give(const struct socket_stream *self)
+{
+    return !self->paused && !self->closed && !self->broken && !self->end_told;
+}
+
+static void give(struct socket_stream *self, const char *data, size_t size)
+{
+    if (!self->finishing) /* while lingering, what still comes is thrown away */
+        self->stream.handler->on_data(self->stream.context, data, size);
+}
+
+/* Plain bytes out of the session to the owner, until it has no more or the owner is full. */
+static void decrypt(struct socket_stream *self)
+{
+    char data[READ_SIZE];
+    while (may_give(self)) {
+        struct err err;
+        long size = tls_read(self->tls, data, sizeof(data), &err);
+        if (size < 0)
+            fail(self, &err);
+        if (!self->opened && tls_handshake_done(self->tls)) {
+            self->opened = true;
+            self->stream.handler->on_open(self->stream.context);
+        }
+        if (size <= 0)
+            break;
+        give(self, data, (size_t)size);
+    }
+    if (tls_peer_closed(self->tls))
+        self->ended = true;
+}
+
+static void take_bytes(struct socket_stream *self, const char *data, size_t size)
+{
+    if (!self->tls) {
+        give(self, data, size);
+        return;
+    }
+    struct err err;
+    if (tls_feed(self->tls, data, size, &err) < 0)
+        fail(self, &err);
+    else
+        decrypt(self);
+}
+
+static void receive(struct socket_stream *self)
+{
+    char data[READ_SIZE];
+    for (size_t budget = READ_BUDGET; budget && may_give(self) && !self->ended;) {
+        ssize_t size = recv(self->fd, data, sizeof(data), 0);
+        if (size > 0) {
+            take_bytes(self, data, (size_t)size);
+            budget -= (size_t)size < budget ? (size_t)size : budget;
+            /* A short read emptied the socket; were there more, the poll is level-triggered. */
+            if ((size_t)size < sizeof(data))
+                return;
+        } else if (size == 0) {
+            self->ended = true;
+        } else if (errno == EAGAIN) {
+            return;
+        } else if (errno != EINTR) {
+            fail_errno(self, errno, "peer left");
+        }
+    }
+}
+
+/* ---- a turn ---------------------------------------------------------------------------------- */
+
+static void on_poll(uv_poll_t *poll, int status, int events);
+
+static void watch(struct socket_stream *self)
+{
+    int events = 0;
+    if (!self->ended && !(self->paused && self->keeps_all))
+        events |= UV_DISCONNECT | (self->paused ? 0 : UV_READABLE);
+    if (self->blocked)
+        events |= UV_WRITABLE;
+    if (events == self->polled)
+        return;
+    self->polled = events;
+    if (events)
+        uv_poll_start(&self->poll, events, on_poll);
+    else
+        uv_poll_stop(&self->poll);
+}
+
+/* Once everything is sent: shut our side, then wait for the peer to shut its own, so that the
+ * answer is not lost to a reset provoked by bytes that nobody read. */
+static void go_on_finishing(struct socket_stream *self)
+{
+    if (!self->said_goodbye && pending(&self->stream) == 0) {
+        self->said_goodbye = true;
+        if (self->tls) {
+            tls_shutdown(self->tls);
+            flush(self);
+        }
+        shutdown(self->fd, SHUT_WR);
+        loop_timer_start(&self->timer, LINGER_MS);
+    }
+    if (self->broken || (self->said_goodbye && self->ended))
+        stream_close(&self->stream);
+}
+
+static void go_on_shutting(struct socket_stream *self)
+{
+    if (self->was_shut || pending(&self->stream) > 0 || self->broken)
+        return;
+    self->was_shut = true;
+    if (self->tls) {
+        tls_shutdown(self->tls);
+        flush(self);
+    }
+    shutdown(self->fd, SHUT_WR);
+}
+
+static void tell_owner(struct socket_stream *self)
+{
+    struct stream *stream = &self->stream; /* its handler may change with each call */
+    if (!self->sent_told && pending(stream) == 0 && !self->broken) {
+        self->sent_told = true;
+        stream->handler->on_sent(stream->context);
+    }
+    /* Also to a paused owner: what it has not read is lost, but it need not serve the dead. */
+    if (self->ended && !self->end_told && !self->broken && !self->finishing && !self->closed) {
+        self->end_told = true;
+        stream->handler->on_end(stream->context, NULL);
+    }
+    if (self->broken && !self->finishing && !self->closed) {
+        self->end_told = self->ended = true;
+        stream->handler->on_end(stream->context, &self->err);
+        if (!self->closed)
+            stream_close(stream);
+    }
+}
+
+static void turn(struct socket_stream *self, int events)
+{
+    self->flush_follows = true;
+    if (!self->opened && !self->tls) {
+        self->opened = true;
+        self->stream.handler->on_open(self->stream.context);
+    }
+    if (events & UV_WRITABLE)
+        self->blocked = false;
+    if (self->tls)
+        decrypt(self); /* what stayed behind when the owner paused */
+    if (events & UV_READABLE)
+        receive(self);
+    if (events & UV_DISCONNECT && self->paused && !self->keeps_all)
+        self->ended = true;
+    self->flush_follows = false;
+    if (self->closed)
+        return;
+    flush(self);
+    if (self->shutting)
+        go_on_shutting(self);
+    if (self->finishing)
+        go_on_finishing(self);
+    else
+        tell_owner(self);
+    if (!self->closed)
+        watch(self);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct socket_stream *self = CONTAINER_OF(poll, struct socket_stream, poll);
+    if (status < 0) {
+        int errnum = 0;
+        socklen_t size = sizeof(errnum);
+        getsockopt(self->fd, SOL_SOCKET, SO_ERROR, &errnum, &size);
+        self->polled = 0;
+        self->ended = true;
+        fail_errno(self, errnum ? errnum : ECONNRESET, "peer left");
+    }
+    turn(self, events);
+}
+
+static void on_task(struct loop_task *task)
+{
+    turn(CONTAINER_OF(task, struct socket_stream, task), 0);
+}
+
+static void on_timer(struct loop_timer *timer)
+{
+    struct socket_stream *self = CONTAINER_OF(timer, struct socket_stream, timer);
+    size_t before = pending(&self->stream);
+    /* It may be this process that was held up, while the peer took all it was given. */
+    self->blocked = false;
+    if (!self->said_goodbye)
+        flush(self);
+    if (pending(&self->stream) == before) {
+        struct err err;
+        err_set(&err, ERR_TIMEOUT, "peer took nothing of its answer for %lld ms",
+                (long long)self->stall_timeout_ms);
+        fail(self, &err);
+    }
+    turn(self, 0);
+}
+
+/* ---- the owner's calls ----------------------------------------------------------------------- */
+
+static void start(struct stream *stream)
+{
+    schedule(self_of(stream));
+}
+
+static void write_bytes(struct stream *stream, const void *data, size_t size)
+{
+    struct socket_stream *self = self_of(stream);
+    if (self->closed || self->broken || self->finishing || self->shutting)
+        return;
+    buf_append(&self->plain.buf, data, size);
+    if (self->plain.buf.overflowed) {
+        struct err err;
+        err_set(&err, ERR_TOO_LARGE, "more than %d bytes wait for a peer that does not read",
+                PENDING_MAX);
+        fail(self, &err);
+    }
+    self->sent_told = false;
+    schedule(self);
+}
+
+static void pause_reading(struct stream *stream, bool paused)
+{
+    struct socket_stream *self = self_of(stream);
+    if (self->paused == paused)
+        return;
+    self->paused = paused;
+    /* Bytes may wait in the session behind what was read of the socket: no event tells of them. */
+    if (!self->closed && (!paused || !self->flush_follows))
+        loop_defer(self->loop, &self->task);
+}
+
+static void set_patience(struct stream *stream, int64_t stall_timeout_ms)
+{
+    self_of(stream)->stall_timeout_ms = stall_timeout_ms;
+}
+
+static void shut(struct stream *stream)
+{
+    struct socket_stream *self = self_of(stream);
+    self->shutting = true;
+    schedule(self);
+}
+
+static void finish(struct stream *stream)
+{
+    struct socket_stream *self = self_of(stream);
+    if (self->finishing || self->closed)
+        return;
+    self->finishing = true;
+    self->paused = false;
+    schedule(self);
+}
+
+static void on_poll_closed(uv_handle_t *handle)
+{
+    struct socket_stream *self = CONTAINER_OF(handle, struct socket_stream, poll);
+    self->stream.handler->on_closed(self->stream.context);
+    send_queue_release(&self->plain);
+    send_queue_release(&self->wire);
+    tls_session_free(self->tls);
+    free(self);
+}
+
+static void close_stream(struct stream *stream)
+{
+    struct socket_stream *self = self_of(stream);
+    if (self->closed)
+        return;
+    /* What fits goes out still, an alert of TLS for example. */
+    if (self->tls) {
+        tls_shutdown(self->tls);
+        drain_session(self);
+        send_queued(self, &self->wire);
+    } else {
+        send_queued(self, &self->plain);
+    }
+    self->closed = true;
+    loop_defer_cancel(self->loop, &self->task);
+    loop_timer_stop(&self->timer);
+    /* libuv must have let go of the descriptor before its number can be used again. */
+    uv_poll_stop(&self->poll);
+    uv_close((uv_handle_t *)&self->poll, on_poll_closed);
+    close(self->fd);
+    self->fd = -1;
+}
+
+static const struct stream_ops OPS = {
+    .start = start,
+    .write = write_bytes,
+    .pending = pending,
+    .pause = pause_reading,
+    .set_patience = set_patience,
+    .shut = shut,
+    .finish = finish,
+    .close = close_stream,
+};
+
+void socket_stream_keep_all(struct stream *stream)
+{
+    self_of(stream)->keeps_all = true;
+}
+
+int socket_stream_new(struct loop *loop, int fd, struct tls_server *tls, int64_t stall_timeout_ms,
+                      struct stream **ret, struct err *err)
+{
+    if (!loop_uv(loop)) {
+        close(fd);
+        return err_set(err, ERR_UNSUPPORTED, "sockets do not exist in simulation");
+    }
+    struct socket_stream *self = mem_zalloc(sizeof(*self));
+    int status = uv_poll_init(loop_uv(loop), &self->poll, fd);
+    if (status < 0) {
+        free(self);
+        close(fd);
+        return err_set_errno(err, -status, "cannot watch a socket");
+    }
+    self->stream.ops = &OPS;
+    self->loop = loop;
+    self->fd = fd;
+    self->tls = tls ? tls_session_new(tls) : NULL;
+    self->stall_timeout_ms = stall_timeout_ms;
+    self->task.callback = on_task;
+    self->sent_told = true;
+    loop_timer_init(loop, &self->timer, on_timer);
+    send_queue_init(&self->plain, PENDING_MAX);
+    send_queue_init(&self->wire, PENDING_MAX);
+    *ret = &self->stream;
+    return 0;
+}
