@@ -17,9 +17,9 @@
 #include "kube/client/kubeconfig.h"
 #include "kube/object.h"
 #include "net/http/client.h"
-#include "operator/conditions.h"
-#include "operator/pod_template.h"
-#include "operator/training_job.h"
+#include "operator/kind/training_job.h"
+#include "operator/reconcile/conditions.h"
+#include "operator/reconcile/pod_template.h"
 
 #include <stdio.h>
 #include <stdlib.h>

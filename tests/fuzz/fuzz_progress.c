@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "net/http/reply.h"
-#include "operator/progress_text.h"
+#include "operator/reconcile/progress_text.h"
 
 #include <stdint.h>
 #include <string.h>

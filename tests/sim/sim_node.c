@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "kube/client/informer.h"
 #include "kube/object.h"
-#include "operator/training_job.h"
+#include "operator/kind/training_job.h"
 
 #include <stdlib.h>
 #include <string.h>

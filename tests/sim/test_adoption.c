@@ -8,8 +8,8 @@
 #include "fault_transport.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
-#include "operator/conditions.h"
-#include "operator/training_job.h"
+#include "operator/kind/training_job.h"
+#include "operator/reconcile/conditions.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,8 +12,8 @@
 #include "fault_transport.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
-#include "operator/controller.h"
-#include "operator/training_job.h"
+#include "operator/controller/controller.h"
+#include "operator/kind/training_job.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

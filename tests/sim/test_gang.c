@@ -10,9 +10,9 @@
 #include "kube/client/informer.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
-#include "operator/conditions.h"
-#include "operator/controller.h"
-#include "operator/training_job.h"
+#include "operator/controller/controller.h"
+#include "operator/kind/training_job.h"
+#include "operator/reconcile/conditions.h"
 #include "read_json.h"
 
 #include <setjmp.h>

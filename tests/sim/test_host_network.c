@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
-#include "operator/host_network.h"
+#include "operator/reconcile/host_network.h"
 #include "read_json.h"
 
 #include <setjmp.h>

@@ -7,9 +7,9 @@
 #include "kube/client/informer.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
-#include "operator/conditions.h"
-#include "operator/controller.h"
-#include "operator/progress_text.h"
+#include "operator/controller/controller.h"
+#include "operator/reconcile/conditions.h"
+#include "operator/reconcile/progress_text.h"
 #include "read_json.h"
 
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
-#include "operator/conditions.h"
+#include "operator/reconcile/conditions.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "base/map.h"
 #include "kube/client/informer.h"
-#include "operator/training_job.h"
+#include "operator/kind/training_job.h"
 #include "sim_cluster.h"
 
 enum { AUDIT_KINDS_MAX = 4 };

@@ -5,7 +5,7 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "kube/object.h"
-#include "operator/conditions.h"
+#include "operator/reconcile/conditions.h"
 
 #include <string.h>
 

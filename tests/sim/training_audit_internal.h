@@ -4,7 +4,7 @@
 
 #include "training_audit.h"
 
-#include "operator/pod_view.h"
+#include "operator/reconcile/pod_view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,9 +4,9 @@
 
 #include "base/str.h"
 #include "kube/object.h"
-#include "operator/conditions.h"
-#include "operator/replica_state.h"
-#include "operator/restarts.h"
+#include "operator/reconcile/conditions.h"
+#include "operator/reconcile/replica_state.h"
+#include "operator/reconcile/restarts.h"
 
 /* How long the operator may be dead, deaf and unlucky. */
 enum { NOTICE_MS = 60 * 1000 };

@@ -6,7 +6,7 @@
 #include "sim_cluster.h"
 
 #include "kube/client/informer.h"
-#include "operator/controller.h"
+#include "operator/controller/controller.h"
 
 enum { MINUTE_MS = 60 * 1000 };
 

@@ -17,7 +17,7 @@
 #include "net/http/server.h"
 #include "node/network/connect.h"
 #include "node/node.h"
-#include "operator/controller.h"
+#include "operator/controller/controller.h"
 #include "pipeline/controller.h"
 #include "store/store.h"
 #include "tls/tls.h"

@@ -13,7 +13,7 @@
 #include "loop/signals.h"
 #include "net/http/client.h"
 #include "net/http/throttle.h"
-#include "operator/controller.h"
+#include "operator/controller/controller.h"
 
 #include <signal.h>
 #include <stdarg.h>

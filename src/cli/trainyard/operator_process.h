@@ -5,7 +5,7 @@
 #define TRAINYARD_CLI_TRAINYARD_OPERATOR_PROCESS_H
 
 #include "kube/client/kubeconfig.h"
-#include "operator/training_kind.h"
+#include "operator/kind/training_kind.h"
 
 #include <stddef.h>
 #include <stdint.h>

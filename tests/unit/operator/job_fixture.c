@@ -1,9 +1,9 @@
 /* The fixture of the operator's tests; see job_fixture.h. */
 #include "job_fixture.h"
 
-#include "operator/conditions.h"
-#include "operator/pod_template.h"
-#include "operator/training_job.h"
+#include "operator/kind/training_job.h"
+#include "operator/reconcile/conditions.h"
+#include "operator/reconcile/pod_template.h"
 
 #include "base/moment.h"
 #include "base/str.h"

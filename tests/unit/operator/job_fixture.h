@@ -3,8 +3,8 @@
 #ifndef TRAINYARD_TESTS_UNIT_OPERATOR_JOB_FIXTURE_H
 #define TRAINYARD_TESTS_UNIT_OPERATOR_JOB_FIXTURE_H
 
-#include "operator/gang.h"
-#include "operator/reconcile.h"
+#include "operator/reconcile/gang.h"
+#include "operator/reconcile/reconcile.h"
 
 #include "base/json/json.h"
 

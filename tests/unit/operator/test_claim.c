@@ -2,8 +2,8 @@
 #include "job_fixture.h"
 #include "read_json.h"
 
-#include "operator/conditions.h"
-#include "operator/training_job.h"
+#include "operator/kind/training_job.h"
+#include "operator/reconcile/conditions.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -1,5 +1,5 @@
 /* The rules of the condition list. */
-#include "operator/conditions.h"
+#include "operator/reconcile/conditions.h"
 
 #include "base/arena.h"
 #include "base/mem.h"

@@ -2,7 +2,7 @@
  * over a job found in some state. tests/conformance/README.md says which row is which case. */
 #include "job_fixture.h"
 
-#include "operator/conditions.h"
+#include "operator/reconcile/conditions.h"
 
 #include "base/mem.h"
 #include "base/moment.h"

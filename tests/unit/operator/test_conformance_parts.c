@@ -3,8 +3,8 @@
  * which row is which case. */
 #include "job_fixture.h"
 
-#include "operator/pod_template.h"
-#include "operator/training_job.h"
+#include "operator/kind/training_job.h"
+#include "operator/reconcile/pod_template.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -1,7 +1,7 @@
 /* What becomes of a job that has ended, is suspended or has a time limit. */
 #include "job_fixture.h"
 
-#include "operator/conditions.h"
+#include "operator/reconcile/conditions.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -2,8 +2,8 @@
  * are in test_gang_life.c. */
 #include "job_fixture.h"
 
-#include "operator/pod_amounts.h"
-#include "operator/restarts.h"
+#include "operator/reconcile/pod_amounts.h"
+#include "operator/reconcile/restarts.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -2,8 +2,8 @@
  * What they ask for is in test_gang.c. */
 #include "job_fixture.h"
 
-#include "operator/conditions.h"
-#include "operator/restarts.h"
+#include "operator/reconcile/conditions.h"
+#include "operator/reconcile/restarts.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -1,8 +1,8 @@
 /* Replicas with hostNetwork: who gets which port, what is remembered, what the pods are told. */
 #include "job_fixture.h"
 
-#include "operator/host_network.h"
-#include "operator/training_job.h"
+#include "operator/kind/training_job.h"
+#include "operator/reconcile/host_network.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -1,6 +1,6 @@
 /* Which of its own writes the controller still waits to see, and how long it leaves a job alone
  * while the server does not answer. */
-#include "operator/job_cache.h"
+#include "operator/controller/job_cache.h"
 
 #include "base/arena.h"
 #include "kube/object.h"

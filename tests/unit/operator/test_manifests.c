@@ -1,7 +1,7 @@
 /* The files of manifests/ against the program they install: our own YAML reads them, the
  * definitions allow what the operator's tables know and no other, and the roles give no more than
  * is said. */
-#include "operator/training_job.h"
+#include "operator/kind/training_job.h"
 
 #include "base/buf.h"
 #include "base/json/yaml.h"

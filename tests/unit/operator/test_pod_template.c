@@ -2,8 +2,8 @@
  * pods and services it must be given, as a list. GOLDEN names the directory. */
 #include "job_fixture.h"
 
-#include "operator/pod_template.h"
-#include "operator/training_job.h"
+#include "operator/kind/training_job.h"
+#include "operator/reconcile/pod_template.h"
 
 #include "base/mem.h"
 #include "base/str.h"

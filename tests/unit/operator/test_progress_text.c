@@ -1,8 +1,8 @@
 /* Progress as a line, whom to ask for it, and when a change is only that. */
 #include "job_fixture.h"
 
-#include "operator/progress_text.h"
-#include "operator/report_place.h"
+#include "operator/reconcile/progress_text.h"
+#include "operator/reconcile/report_place.h"
 
 #include "base/mem.h"
 #include "kube/object.h"

@@ -1,8 +1,8 @@
 /* The environment of PyTorchJobs' replicas: which variables, in which order, with which values. */
 #include "job_fixture.h"
 
-#include "operator/pod_template.h"
-#include "operator/training_job.h"
+#include "operator/kind/training_job.h"
+#include "operator/reconcile/pod_template.h"
 
 #include "base/mem.h"
 

@@ -1,7 +1,7 @@
 /* PyTorchJobs: how their state follows from their pods, which are refused, and how they scale. */
 #include "job_fixture.h"
 
-#include "operator/training_job.h"
+#include "operator/kind/training_job.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -1,8 +1,8 @@
 /* Making what is missing, taking away what is too much, and leaving alone what is not ours. */
 #include "job_fixture.h"
 
-#include "operator/conditions.h"
-#include "operator/plan_run.h"
+#include "operator/controller/plan_run.h"
+#include "operator/reconcile/conditions.h"
 
 #include "base/mem.h"
 #include "base/str.h"

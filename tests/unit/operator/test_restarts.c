@@ -1,8 +1,8 @@
 /* Restart policies, the limits on restarts, and what is remembered of them. */
 #include "job_fixture.h"
 
-#include "operator/conditions.h"
-#include "operator/restarts.h"
+#include "operator/reconcile/conditions.h"
+#include "operator/reconcile/restarts.h"
 
 #include "base/mem.h"
 #include "base/moment.h"

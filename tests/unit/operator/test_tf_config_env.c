@@ -1,8 +1,8 @@
 /* TF_CONFIG, byte for byte. */
 #include "job_fixture.h"
 
-#include "operator/conditions.h"
-#include "operator/tf_config_env.h"
+#include "operator/kind/tf_config_env.h"
+#include "operator/reconcile/conditions.h"
 
 #include "base/mem.h"
 #include "kube/object.h"

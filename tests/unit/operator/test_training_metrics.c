@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "operator/training_metrics.h"
+#include "operator/controller/training_metrics.h"
 #include "read_json.h"
 
 #include <setjmp.h>

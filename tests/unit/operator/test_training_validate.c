@@ -1,7 +1,7 @@
 /* Jobs that are refused, with the words; and defaults. */
 #include "job_fixture.h"
 
-#include "operator/training_job.h"
+#include "operator/kind/training_job.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -1,0 +1,109 @@
+/* Watching PodGroups; see gang_watch.h. Made and asked by the controller. */
+#include "operator/controller/gang_watch.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+
+struct gang_watch {
+    const struct training_kind *kind;
+    char *scheduler, *missing;
+    struct training_gang gang;
+    struct kube_informer *groups;
+};
+
+struct gang_watch *gang_watch_new(struct kube_client *client, const struct training_kind *kind,
+                                  const char *namespace_, const char *scheduler,
+                                  kube_informer_change *change, void *context)
+{
+    static const char *const fields[] = {
+        "metadata.deletionTimestamp",
+        "metadata.labels",
+        "metadata.ownerReferences.controller",
+        "metadata.ownerReferences.uid",
+        "spec",
+        "status.phase",
+        NULL,
+    };
+    struct gang_watch *watch = mem_zalloc(sizeof(*watch));
+
+    watch->kind = kind;
+    watch->scheduler = mem_strdup(scheduler);
+    training_gang_init(&watch->gang, watch->scheduler);
+    watch->groups = kube_informer_new(client, watch->gang.resource, namespace_, kind->selector,
+                                      change, context);
+    kube_informer_keep(watch->groups, fields);
+    return watch;
+}
+
+struct gang_watch *gang_watch_free(struct gang_watch *watch)
+{
+    if (!watch)
+        return NULL;
+    kube_informer_free(watch->groups);
+    free(watch->missing);
+    free(watch->scheduler);
+    free(watch);
+    return NULL;
+}
+
+/* The server's no, which is not the same as no answer; or NULL. */
+static const struct err *refusal(const struct gang_watch *watch)
+{
+    const struct err *failure = kube_informer_failure(watch->groups);
+
+    if (!failure || (failure->code != ERR_NOT_FOUND && failure->code != ERR_FORBIDDEN))
+        return NULL;
+    return failure;
+}
+
+bool gang_watch_is_ready(const struct gang_watch *watch)
+{
+    return kube_informer_synced(watch->groups) || refusal(watch);
+}
+
+const struct err *gang_watch_failure(const struct gang_watch *watch)
+{
+    return kube_informer_failure(watch->groups);
+}
+
+const struct kube_resource *gang_watch_resource(const struct gang_watch *watch)
+{
+    return watch->gang.resource;
+}
+
+void gang_watch_doubt(struct gang_watch *watch)
+{
+    kube_informer_doubt(watch->groups);
+}
+
+static char *missing_text(const struct gang_watch *watch, const struct err *failure)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    const char *resource = kube_resource_text(arena, watch->gang.resource);
+
+    if (failure->code == ERR_NOT_FOUND)
+        return mem_printf("the server does not know %s (%s); install them with the scheduler, or "
+                          "run the operator without a gang scheduler",
+                          resource, watch->gang.resource->version);
+    return mem_printf("the operator may not read %s: %s", resource, failure->message);
+}
+
+const struct training_gang *gang_watch_look(struct gang_watch *watch)
+{
+    const struct err *failure = refusal(watch);
+
+    if (!failure == !watch->missing)
+        return &watch->gang;
+    free(watch->missing);
+    watch->missing = failure ? missing_text(watch, failure) : NULL;
+    watch->gang.missing = watch->missing;
+    if (failure)
+        log_warning(watch->kind->controller_name, "jobs wait for their PodGroups: %s",
+                    watch->missing);
+    else
+        log_info(watch->kind->controller_name, "PodGroups are there: jobs go on");
+    return &watch->gang;
+}

@@ -1,0 +1,271 @@
+/* The controller's memory of jobs; see job_cache.h. Only the controller calls it, on its loop. */
+#include "operator/controller/job_cache.h"
+
+#include "operator/kind/training_job.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <stdlib.h>
+
+/* Something of every replica, and what is said of the job. */
+enum { SAID_MAX = TRAINING_REPLICAS_MAX + 1000 };
+/* Between tries while the server does not answer. */
+enum { WAIT_MIN_MS = 50, WAIT_MAX_MS = 5000 };
+
+void job_cache_init(struct job_cache *cache, job_cache_changed *changed, void *context)
+{
+    *cache = (struct job_cache){.changed = changed, .context = context};
+    map_init(&cache->entries);
+}
+
+static void release_strings(struct map *map)
+{
+    const char *key;
+    void *value;
+
+    for (size_t i = 0; map_next(map, &i, &key, &value);)
+        free(value);
+    map_release(map);
+    map_init(map);
+}
+
+static void release_objects(struct map *map)
+{
+    const char *key;
+    void *object;
+
+    for (size_t i = 0; map_next(map, &i, &key, &object);)
+        kube_object_unref(object);
+    map_release(map);
+    map_init(map);
+}
+
+void job_entry_drop_gone(struct job_entry *entry, size_t count)
+{
+    for (size_t i = 0; i < count && entry->gone.count > 0; i++) {
+        kube_object_unref(entry->gone.items[0]);
+        vec_remove(&entry->gone, 0);
+    }
+}
+
+void job_entry_note_server(struct job_entry *entry, bool answered, int64_t now_ms)
+{
+    if (answered)
+        entry->wait_ms = 0;
+    else if (entry->wait_ms == 0)
+        entry->wait_ms = WAIT_MIN_MS;
+    else
+        entry->wait_ms = entry->wait_ms * 2 < WAIT_MAX_MS ? entry->wait_ms * 2 : WAIT_MAX_MS;
+    entry->wait_until_ms = answered ? 0 : now_ms + entry->wait_ms;
+}
+
+static int64_t generation_of(const struct json *job)
+{
+    return json_get_int(json_get(job, "metadata"), "generation", 0);
+}
+
+void job_entry_refuse(struct job_entry *entry, const struct json *job, const char *why)
+{
+    if (job_entry_refusal(entry, job))
+        return;
+    free(entry->refusal);
+    entry->refusal = mem_strdup(why);
+    entry->refused_generation = generation_of(job);
+}
+
+const char *job_entry_refusal(const struct job_entry *entry, const struct json *job)
+{
+    return entry->refused_generation == generation_of(job) ? entry->refusal : NULL;
+}
+
+/* All that is not the informers'. */
+static void forget_own(struct job_entry *entry)
+{
+    job_entry_drop_gone(entry, entry->gone.count);
+    release_objects(&entry->parts[JOB_STRAYS]); /* nobody can let go of them any more */
+    release_strings(&entry->said);
+    free(entry->refusal);
+    entry->refusal = NULL;
+    free(entry->autoscaler);
+    entry->autoscaler = NULL;
+    kube_own_writes_forget(&entry->writes);
+}
+
+static void entry_free(struct job_entry *entry)
+{
+    forget_own(entry);
+    for (int part = 0; part < JOB_PARTS; part++)
+        release_objects(&entry->parts[part]);
+    map_release(&entry->said);
+    kube_own_writes_release(&entry->writes);
+    vec_release(&entry->gone);
+    free(entry->key);
+    free(entry);
+}
+
+void job_cache_release(struct job_cache *cache)
+{
+    const char *key;
+    void *entry;
+
+    for (size_t i = 0; map_next(&cache->entries, &i, &key, &entry);)
+        entry_free(entry);
+    map_release(&cache->entries);
+}
+
+struct job_entry *job_cache_get(struct job_cache *cache, const char *key)
+{
+    struct job_entry *entry = map_get(&cache->entries, key);
+
+    if (entry)
+        return entry;
+    entry = mem_zalloc(sizeof(*entry));
+    entry->key = mem_strdup(key);
+    for (int part = 0; part < JOB_PARTS; part++)
+        map_init(&entry->parts[part]);
+    map_init(&entry->said);
+    kube_own_writes_init(&entry->writes);
+    map_put(&cache->entries, key, entry);
+    return entry;
+}
+
+void job_cache_forget(struct job_cache *cache, const char *key)
+{
+    struct job_entry *entry = map_get(&cache->entries, key);
+
+    if (!entry)
+        return;
+    forget_own(entry);
+    for (int part = 0; part < JOB_PARTS; part++) {
+        if (entry->parts[part].count > 0)
+            return;
+    }
+    map_remove(&cache->entries, key);
+    entry_free(entry);
+}
+
+/* The key of the job that an object's labels name, or NULL. */
+static const char *labelled_key(struct arena *arena, const struct json *object)
+{
+    const char *name = kube_meta_label(object, TRAINING_NAME_LABEL);
+
+    if (str_is_empty(name))
+        return NULL;
+    return arena_printf(arena, "%s/%s", kube_meta_namespace(object), name);
+}
+
+/* The key of the job that controls a pod, where its labels name another or none; else NULL. */
+static const char *stray_key(struct arena *arena, enum job_part part, const struct json *object)
+{
+    const char *name = json_get_string(kube_meta_controller(object), "name", NULL);
+
+    if (part != JOB_PODS || str_is_empty(name) ||
+        str_eq(name, kube_meta_label(object, TRAINING_NAME_LABEL)))
+        return NULL;
+    return arena_printf(arena, "%s/%s", kube_meta_namespace(object), name);
+}
+
+static void entry_put(struct job_entry *entry, enum job_part part, struct kube_object *object)
+{
+    struct kube_object *held = map_put(&entry->parts[part], object->name, kube_object_ref(object));
+
+    if (held)
+        kube_object_unref(held);
+}
+
+static void entry_remove(struct job_entry *entry, enum job_part part, const char *name)
+{
+    struct kube_object *held = map_remove(&entry->parts[part], name);
+
+    if (held)
+        kube_object_unref(held);
+}
+
+/* One of the places of an object: where it was, and where it is. */
+static void change_place(struct job_cache *cache, enum job_part part, const char *old_key,
+                         struct kube_object *old, const char *new_key, struct kube_object *new_)
+{
+    struct job_entry *entry;
+
+    if (old_key && !str_eq(old_key, new_key)) {
+        entry = job_cache_get(cache, old_key);
+        entry_remove(entry, part, old->name);
+        kube_own_writes_saw(&entry->writes, old->uid);
+        /* One that only moved is not gone. */
+        if (!new_ && part == JOB_PODS)
+            vec_push(&entry->gone, kube_object_ref(old));
+        cache->changed(cache->context, old_key);
+    }
+    if (new_key) {
+        entry = job_cache_get(cache, new_key);
+        entry_put(entry, part, new_);
+        kube_own_writes_saw(&entry->writes, new_->uid);
+        cache->changed(cache->context, new_key);
+    }
+}
+
+void job_cache_change(struct job_cache *cache, enum job_part part, struct kube_object *old,
+                      struct kube_object *new_)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+
+    change_place(cache, part, old ? labelled_key(arena, old->json) : NULL, old,
+                 new_ ? labelled_key(arena, new_->json) : NULL, new_);
+    change_place(cache, JOB_STRAYS, old ? stray_key(arena, part, old->json) : NULL, old,
+                 new_ ? stray_key(arena, part, new_->json) : NULL, new_);
+}
+
+void job_entry_found(struct job_entry *entry, const struct json *pod, bool stray)
+{
+    struct kube_object *object = kube_object_new(pod);
+
+    for (size_t i = 0; i < entry->gone.count; i++) {
+        if (!str_eq(entry->gone.items[i]->uid, object->uid))
+            continue;
+        kube_object_unref(entry->gone.items[i]);
+        vec_remove(&entry->gone, i);
+        break;
+    }
+    if (stray)
+        entry_put(entry, JOB_STRAYS, object);
+    kube_object_unref(object);
+}
+
+void job_entry_drop_stray(struct job_entry *entry, const char *name)
+{
+    entry_remove(entry, JOB_STRAYS, name);
+}
+
+void job_entry_await_object(struct job_entry *entry, enum job_part part, const struct json *object,
+                            int64_t now_ms)
+{
+    const struct kube_object *seen = map_get(&entry->parts[part], kube_meta_name(object));
+
+    if (seen && str_eq(seen->uid, kube_meta_uid(object)))
+        return;
+    /* A watch may be ahead of the answer: what it has shown to be gone, it never shows again. */
+    for (size_t i = 0; i < entry->gone.count; i++)
+        if (str_eq(entry->gone.items[i]->uid, kube_meta_uid(object)))
+            return;
+    kube_own_writes_made(&entry->writes, kube_meta_uid(object), now_ms);
+}
+
+bool job_entry_say_of(struct job_entry *entry, const char *uid, const char *reason,
+                      const char *message)
+{
+    _cleanup_free_ char *text = mem_printf("%s %s: %s", uid ? uid : "", reason, message);
+
+    if (map_get(&entry->said, text))
+        return false;
+    if (entry->said.count >= SAID_MAX)
+        release_strings(&entry->said);
+    free(map_put(&entry->said, text, mem_strdup(reason)));
+    return true;
+}
+
+bool job_entry_say(struct job_entry *entry, const char *reason, const char *message)
+{
+    return job_entry_say_of(entry, NULL, reason, message);
+}

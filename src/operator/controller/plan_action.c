@@ -1,0 +1,324 @@
+/* The actions of a plan: the call that carries out each, and what its answer means. Started by
+ * plan_run.c, some at a time. Nothing is decided here but what to make of an answer. */
+#include "operator/controller/plan_run.h"
+
+#include "operator/kind/training_job.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <string.h>
+
+enum verb { CREATES, CHANGES, DELETES, ADOPTS, RELEASES };
+
+/* One action of the plan under way. */
+struct call {
+    struct plan_run *run;
+    const struct training_action *action;
+};
+
+static const struct {
+    enum plan_stage stage;
+    enum verb verb;
+    const struct kube_resource *resource;
+    enum job_part part;
+    const char *noun;
+    const char *done_reason, *failed_reason;
+} ACTIONS[] = {
+    [TRAINING_CREATE_SERVICE] = {PLAN_SERVICES, CREATES, &KUBE_SERVICES, JOB_SERVICES, "service",
+                                 "SuccessfulCreateService", "FailedCreateService"},
+    [TRAINING_CREATE_POD] = {PLAN_PODS, CREATES, &KUBE_PODS, JOB_PODS, "pod", "SuccessfulCreatePod",
+                             "FailedCreatePod"},
+    [TRAINING_DELETE_POD] = {PLAN_PODS, DELETES, &KUBE_PODS, JOB_PODS, "pod", "SuccessfulDeletePod",
+                             "FailedDeletePod"},
+    [TRAINING_DELETE_SERVICE] = {PLAN_PODS, DELETES, &KUBE_SERVICES, JOB_SERVICES, "service",
+                                 "SuccessfulDeleteService", "FailedDeleteService"},
+    [TRAINING_DELETE_JOB] = {PLAN_PODS, DELETES, NULL /* the kind's */, JOB_PARTS, "job",
+                             "SuccessfulDeleteJob", "FailedDeleteJob"},
+    /* Of the gang scheduler's resource. */
+    [TRAINING_CREATE_POD_GROUP] = {PLAN_GROUP, CREATES, NULL, JOB_POD_GROUPS, "PodGroup",
+                                   "SuccessfulCreatePodGroup", "FailedCreatePodGroup"},
+    [TRAINING_UPDATE_POD_GROUP] = {PLAN_GROUP, CHANGES, NULL, JOB_POD_GROUPS, "PodGroup",
+                                   "SuccessfulUpdatePodGroup", "FailedUpdatePodGroup"},
+    [TRAINING_DELETE_POD_GROUP] = {PLAN_PODS, DELETES, NULL, JOB_POD_GROUPS, "PodGroup",
+                                   "SuccessfulDeletePodGroup", "FailedDeletePodGroup"},
+    [TRAINING_ADOPT_POD] = {PLAN_CLAIM, ADOPTS, &KUBE_PODS, JOB_PODS, "pod", "SuccessfulAdoptPod",
+                            "FailedAdoptPod"},
+    [TRAINING_ADOPT_SERVICE] = {PLAN_CLAIM, ADOPTS, &KUBE_SERVICES, JOB_SERVICES, "service",
+                                "SuccessfulAdoptService", "FailedAdoptService"},
+    [TRAINING_ADOPT_POD_GROUP] = {PLAN_CLAIM, ADOPTS, NULL, JOB_POD_GROUPS, "PodGroup",
+                                  "SuccessfulAdoptPodGroup", "FailedAdoptPodGroup"},
+    [TRAINING_RELEASE_POD] = {PLAN_CLAIM, RELEASES, &KUBE_PODS, JOB_STRAYS, "pod",
+                              "SuccessfulReleasePod", "FailedReleasePod"},
+};
+
+enum plan_stage plan_action_stage(const struct training_action *action)
+{
+    return ACTIONS[action->type].stage;
+}
+
+bool plan_action_adopts(const struct training_action *action)
+{
+    return ACTIONS[action->type].verb == ADOPTS;
+}
+
+bool plan_action_creates(const struct training_action *action)
+{
+    return ACTIONS[action->type].verb == CREATES;
+}
+
+static void fail_action(struct call *call, const struct err *err)
+{
+    static const char *const texts[] = {"Error creating", "Error updating", "Error deleting",
+                                        "Error adopting", "Error releasing"};
+
+    call->run->pass.failed = true;
+    if (!kube_pass_has_answer(err))
+        kube_pass_give_up(&call->run->pass, err);
+    else
+        kube_pass_tell(&call->run->pass, true, ACTIONS[call->action->type].failed_reason, "%s: %s",
+                       texts[ACTIONS[call->action->type].verb], err->message);
+}
+
+static void tell_done(const struct call *call)
+{
+    static const char *const texts[] = {"Created", "Updated", "Deleted", "Adopted", "Released"};
+    const enum training_action_type type = call->action->type;
+
+    kube_pass_tell(&call->run->pass, false, ACTIONS[type].done_reason, "%s %s: %s",
+                   texts[ACTIONS[type].verb], ACTIONS[type].noun, call->action->name);
+}
+
+static const struct kube_resource *resource_of(const struct call *call)
+{
+    const enum training_action_type type = call->action->type;
+
+    if (ACTIONS[type].part == JOB_POD_GROUPS)
+        return call->run->pod_groups;
+    return type == TRAINING_DELETE_JOB ? call->run->kind->resource : ACTIONS[type].resource;
+}
+
+static void on_labelled(void *context, struct json *object, const struct err *err)
+{
+    struct call *call = context;
+
+    if (err)
+        fail_action(call, err);
+    else
+        job_entry_await_object(call->run->entry, ACTIONS[call->action->type].part, object,
+                               loop_now_ms(call->run->pass.loop));
+    kube_pass_answered(&call->run->pass);
+}
+
+/* It is the job's, but another operator made it, without the labels by which we would see it. */
+static void set_labels(struct call *call)
+{
+    struct plan_run *run = call->run;
+    struct json *patch = json_object(run->pass.arena);
+
+    json_set(run->pass.arena, json_ensure_object(run->pass.arena, patch, "metadata"), "labels",
+             json_clone(run->pass.arena, kube_meta_labels(training_plan_object(
+                                             &run->plan, call->action, run->pass.arena))));
+    kube_patch(run->pass.client, resource_of(call), run->pass.workload->namespace_,
+               call->action->name, NULL, patch, on_labelled, call);
+}
+
+/* It has no controller but the job's labels: the reconcile will claim it, or say why not, as soon
+ * as it is shown. */
+static bool is_to_be_adopted(const struct plan_run *run, const struct json *object)
+{
+    return !kube_meta_controller(object) &&
+           str_eq(kube_meta_label(object, TRAINING_OPERATOR_LABEL), run->kind->controller_name) &&
+           str_eq(kube_meta_label(object, TRAINING_NAME_LABEL), run->pass.workload->name);
+}
+
+/* What exists under the name may be ours, made by a call whose answer was lost. */
+static void on_existing(void *context, struct json *object, const struct err *err)
+{
+    struct call *call = context;
+    struct plan_run *run = call->run;
+    struct err taken = ERR_INIT;
+
+    if (err && err->code == ERR_NOT_FOUND) {
+        run->pass.failed = true; /* gone again: the next pass makes it */
+    } else if (err) {
+        fail_action(call, err);
+    } else if (kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
+        if (!kube_meta_label(object, TRAINING_OPERATOR_LABEL)) {
+            set_labels(call);
+            return;
+        }
+        job_entry_await_object(run->entry, ACTIONS[call->action->type].part, object,
+                               loop_now_ms(run->pass.loop));
+    } else {
+        err_set(&taken, ERR_EXISTS,
+                "%s \"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
+                ACTIONS[call->action->type].noun, call->action->name);
+        run->pass.failed = true;
+        if (!kube_meta_is_deleting(object) && !is_to_be_adopted(run, object) &&
+            job_entry_say(run->entry, ACTIONS[call->action->type].failed_reason, taken.message))
+            fail_action(call, &taken);
+    }
+    kube_pass_answered(&call->run->pass);
+}
+
+bool plan_action_is_final(const struct err *err)
+{
+    return (err->code == ERR_INVALID || err->code == ERR_BAD_REQUEST) &&
+           !strstr(err->message, "denied the request") && !strstr(err->message, "denied request");
+}
+
+/* No other pod is tried: the next pass, which comes at once, fails the job. */
+static void refuse_pod(struct call *call, const struct err *err)
+{
+    struct plan_run *run = call->run;
+
+    run->pass.failed = true;
+    run->makes_nothing = true;
+    job_entry_refuse(
+        run->entry, run->pass.workload->json,
+        arena_printf(run->pass.arena, "spec.%s[%s].template: the API server refuses the pod: %s",
+                     run->kind->specs, training_replica_type_name(call->action->replica_type),
+                     err->message));
+}
+
+static void on_created(void *context, struct json *object, const struct err *err)
+{
+    struct call *call = context;
+    struct plan_run *run = call->run;
+
+    if (err && err->code == ERR_EXISTS) {
+        kube_get(run->pass.client, resource_of(call), run->pass.workload->namespace_,
+                 call->action->name, on_existing, call);
+        return;
+    }
+    if (err && call->action->type == TRAINING_CREATE_POD && plan_action_is_final(err)) {
+        refuse_pod(call, err);
+    } else if (err) {
+        fail_action(call, err);
+    } else {
+        job_entry_await_object(run->entry, ACTIONS[call->action->type].part, object,
+                               loop_now_ms(run->pass.loop));
+        tell_done(call);
+    }
+    kube_pass_answered(&call->run->pass);
+}
+
+static void on_deleted(void *context, struct json *object, const struct err *err)
+{
+    struct call *call = context;
+    bool gone = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
+
+    if (err && !gone)
+        fail_action(call, err);
+    else if (!gone)
+        tell_done(call);
+    kube_pass_answered(&call->run->pass);
+}
+
+static void on_changed(void *context, struct json *object, const struct err *err)
+{
+    struct call *call = context;
+    const enum verb verb = ACTIONS[call->action->type].verb;
+    /* It went, or is another by now: the next pass sees. */
+    bool gone = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
+
+    if (gone)
+        call->run->pass.failed = true;
+    else if (err)
+        fail_action(call, err);
+    else if (verb == ADOPTS || verb == RELEASES)
+        tell_done(call);
+    kube_pass_answered(&call->run->pass);
+}
+
+static void drop_stray(struct call *call)
+{
+    job_entry_drop_stray(call->run->entry, call->action->name);
+}
+
+static void on_stray(void *context, struct json *object, const struct err *err)
+{
+    struct call *call = context;
+
+    call->run->pass.failed = true;
+    if (err ? err->code == ERR_NOT_FOUND : !str_eq(kube_meta_uid(object), call->action->uid))
+        drop_stray(call);
+    kube_pass_answered(&call->run->pass);
+}
+
+/* A pod whose labels are not ours at all is told of by no watch: from here on it is not known. */
+static void on_released(void *context, struct json *object, const struct err *err)
+{
+    struct call *call = context;
+    struct kube_pass *pass = &call->run->pass;
+
+    if (err && err->code == ERR_CONFLICT) {
+        kube_get(pass->client, resource_of(call), pass->workload->namespace_, call->action->name,
+                 on_stray, call);
+        return;
+    }
+    if (!err || err->code == ERR_NOT_FOUND)
+        drop_stray(call);
+    on_changed(call, object, err);
+}
+
+static void start_delete(struct call *call)
+{
+    const struct training_action *action = call->action;
+    struct kube_pass *pass = &call->run->pass;
+    struct kube_delete_options options = {
+        .grace_period_seconds = action->force ? 0 : -1,
+        .propagation = action->type == TRAINING_DELETE_JOB ? "Background" : NULL,
+        .uid = action->uid,
+    };
+
+    kube_delete(pass->client, resource_of(call), pass->workload->namespace_, action->name, &options,
+                on_deleted, call);
+}
+
+static void start_create(struct call *call)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct kube_pass *pass = &call->run->pass;
+
+    kube_create_brief(pass->client, resource_of(call), pass->workload->namespace_,
+                      training_plan_object(&call->run->plan, call->action, arena),
+                      call->action->type == TRAINING_CREATE_POD, on_created, call);
+}
+
+static void start_patch(struct call *call)
+{
+    const struct training_action *action = call->action;
+    struct kube_pass *pass = &call->run->pass;
+    kube_done *done = ACTIONS[action->type].verb == RELEASES ? on_released : on_changed;
+
+    /* Custom resources have no lists with keys. */
+    if (ACTIONS[action->type].part == JOB_POD_GROUPS)
+        kube_patch(pass->client, resource_of(call), pass->workload->namespace_, action->name, NULL,
+                   action->object, done, call);
+    else
+        kube_strategic_patch(pass->client, resource_of(call), pass->workload->namespace_,
+                             action->name, action->object, done, call);
+}
+
+void plan_action_start(struct plan_run *run, const struct training_action *action)
+{
+    struct call *call = ARENA_NEW(run->pass.arena, struct call);
+
+    *call = (struct call){.run = run, .action = action};
+    switch (ACTIONS[action->type].verb) {
+    case CREATES:
+        start_create(call);
+        break;
+    case CHANGES:
+    case ADOPTS:
+    case RELEASES:
+        start_patch(call);
+        break;
+    case DELETES:
+        start_delete(call);
+        break;
+    }
+}

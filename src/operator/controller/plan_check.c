@@ -1,0 +1,101 @@
+/* What must be asked before a plan is carried out, because no watch tells it. Whether the job that
+ * is to adopt something is still the one that was seen: it may have been deleted, even made again.
+ * And whether a pod that vanished while it ran is gone: a watch by labels shows a pod that lost
+ * them in the same way. Started by plan_run.c. */
+#include "operator/controller/plan_run.h"
+
+#include "operator/kind/training_job.h"
+#include "operator/reconcile/pod_view.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+
+struct question {
+    struct plan_run *run;
+    const struct json *pod; /* that vanished */
+};
+
+static bool adopts(const struct training_plan *plan)
+{
+    for (size_t i = 0; i < plan->action_count; i++) {
+        if (plan_action_adopts(&plan->actions[i]))
+            return true;
+    }
+    return false;
+}
+
+static void on_job(void *context, struct json *object, const struct err *err)
+{
+    struct plan_run *run = context;
+
+    if (err)
+        kube_pass_give_up(&run->pass, err);
+    else if (!str_eq(kube_meta_uid(object), run->pass.workload->uid) ||
+             kube_meta_is_deleting(object))
+        run->overtaken = true;
+    kube_pass_answered(&run->pass);
+}
+
+static bool is_labelled(const struct plan_run *run, const struct json *pod)
+{
+    return str_eq(kube_meta_label(pod, TRAINING_OPERATOR_LABEL), run->kind->controller_name) &&
+           str_eq(kube_meta_label(pod, TRAINING_NAME_LABEL), run->pass.workload->name);
+}
+
+static void on_pod(void *context, struct json *object, const struct err *err)
+{
+    struct question *question = context;
+    struct plan_run *run = question->run;
+
+    /* Who may not ask takes it for gone, as the watch says. */
+    if (err && err->code != ERR_NOT_FOUND && err->code != ERR_FORBIDDEN) {
+        run->overtaken = true; /* not known: asked again */
+    } else if (!err && str_eq(kube_meta_uid(object), kube_meta_uid(question->pod))) {
+        run->overtaken = true;
+        job_entry_found(run->entry, object, !is_labelled(run, object));
+    }
+    kube_pass_answered(&run->pass);
+}
+
+/* It was not on its way out when it was last seen. */
+static bool is_doubtful(const struct plan_run *run, const struct json *json)
+{
+    struct training_pod pod;
+
+    training_pod_read(run->kind, json, &pod);
+    return kube_meta_is_controlled_by(json, run->pass.workload->uid) &&
+           pod.phase == TRAINING_POD_RUNNING && pod.deleting_ms == 0;
+}
+
+/* The plan does not depend on pods if it changes nothing of the job. */
+static bool asks_of_pods(const struct plan_run *run)
+{
+    return run->plan.annotations || run->plan.status;
+}
+
+bool plan_check_start_next(struct plan_run *run)
+{
+    struct kube_pass *pass = &run->pass;
+
+    if (pass->position == 0) {
+        pass->position = 1;
+        if (adopts(&run->plan)) {
+            kube_get(pass->client, run->kind->resource, pass->workload->namespace_,
+                     pass->workload->name, on_job, run);
+            return true;
+        }
+    }
+    while (asks_of_pods(run) && pass->position <= run->gone_count) {
+        const struct json *pod = run->gone[pass->position++ - 1];
+        struct question *question;
+
+        if (!is_doubtful(run, pod))
+            continue;
+        question = ARENA_NEW(pass->arena, struct question);
+        *question = (struct question){.run = run, .pod = pod};
+        kube_get(pass->client, &KUBE_PODS, pass->workload->namespace_, kube_meta_name(pod), on_pod,
+                 question);
+        return true;
+    }
+    return false;
+}

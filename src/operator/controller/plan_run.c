@@ -1,0 +1,145 @@
+/* Carrying out a plan, stage by stage: the next stage starts when the last call of the one before
+ * has been answered. Started by the controller, once at a time for a job. A call that the server
+ * refuses does not stop its stage, the others may succeed; but nothing is done that the failed
+ * stage was the ground for: what is not remembered is not acted on, and no pod starts before its
+ * group and the services. A call without an answer ends the pass: the server is gone. */
+#include "operator/controller/plan_run.h"
+
+#include "operator/controller/training_metrics.h"
+
+#include "base/mem.h"
+#include "kube/object.h"
+
+/* The job itself could not be written. A server that will not have it has a reason, and without a
+ * word of it the job would wait for ever. */
+static void give_up(struct plan_run *run, const struct err *err)
+{
+    if (kube_pass_has_answer(err) && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT &&
+        job_entry_say(run->entry, "FailedUpdateJob", err->message))
+        kube_pass_tell(&run->pass, true, "FailedUpdateJob", "Error updating: %s", err->message);
+    kube_pass_give_up(&run->pass, err);
+}
+
+static void on_remembered(void *context, struct json *object, const struct err *err)
+{
+    struct plan_run *run = context;
+
+    if (err) {
+        give_up(run, err);
+    } else {
+        run->resource_version = arena_strdup(run->pass.arena, kube_meta_resource_version(object));
+        training_metrics_count_memory(run->metrics, run->pass.workload->json,
+                                      run->plan.annotations);
+        kube_pass_wrote(&run->pass, object);
+    }
+    kube_pass_answered(&run->pass);
+}
+
+static void start_remember(struct plan_run *run)
+{
+    struct json *patch = json_object(run->pass.arena);
+    struct json *metadata = json_ensure_object(run->pass.arena, patch, "metadata");
+
+    /* Only on top of what was read: another count must not be overwritten. */
+    json_set_string(run->pass.arena, metadata, "resourceVersion",
+                    kube_meta_resource_version(run->pass.workload->json));
+    json_set(run->pass.arena, metadata, "annotations", run->plan.annotations);
+    kube_patch(run->pass.client, run->kind->resource, run->pass.workload->namespace_,
+               run->pass.workload->name, NULL, patch, on_remembered, run);
+}
+
+static void tell_events(struct plan_run *run)
+{
+    for (size_t i = 0; i < run->plan.event_count; i++) {
+        const struct training_event *event = &run->plan.events[i];
+
+        if (event->once && !job_entry_say_of(run->entry, event->of, event->reason, event->message))
+            continue;
+        kube_pass_tell(&run->pass, event->warning, event->reason, "%s", event->message);
+    }
+}
+
+static void on_status_written(void *context, struct json *object, const struct err *err)
+{
+    struct plan_run *run = context;
+
+    if (err) {
+        give_up(run, err);
+    } else {
+        training_metrics_count_status(run->metrics, run->pass.workload->json, run->plan.status);
+        kube_pass_wrote(&run->pass, object);
+    }
+    kube_pass_answered(&run->pass);
+}
+
+static void start_status(struct plan_run *run)
+{
+    struct json *object = json_clone(run->pass.arena, run->pass.workload->json);
+
+    json_set(run->pass.arena, object, "status", json_clone(run->pass.arena, run->plan.status));
+    if (run->resource_version)
+        json_set_string(run->pass.arena, json_get(object, "metadata"), "resourceVersion",
+                        run->resource_version);
+    kube_update_status(run->pass.client, run->kind->resource, run->pass.workload->namespace_,
+                       run->pass.workload->name, object, on_status_written, run);
+}
+
+/* A stage of one call, or of none. */
+static bool start_only(struct plan_run *run, bool needed, void (*start)(struct plan_run *))
+{
+    if (!needed || run->pass.position++ > 0)
+        return false;
+    start(run);
+    return true;
+}
+
+static bool start_next_action(struct plan_run *run)
+{
+    while (run->pass.position < run->plan.action_count) {
+        const struct training_action *action = &run->plan.actions[run->pass.position++];
+
+        if ((int)plan_action_stage(action) != run->pass.stage ||
+            (run->makes_nothing && plan_action_creates(action)))
+            continue;
+        plan_action_start(run, action);
+        return true;
+    }
+    return false;
+}
+
+static bool start_next(struct kube_pass *pass)
+{
+    struct plan_run *run = CONTAINER_OF(pass, struct plan_run, pass);
+
+    switch (pass->stage) {
+    case PLAN_CHECK:
+        return plan_check_start_next(run);
+    case PLAN_REMEMBER:
+        return start_only(run, run->plan.annotations != NULL, start_remember);
+    case PLAN_AUTOSCALER:
+        return start_only(run, plan_run_needs_autoscaler(run), plan_run_start_autoscaler);
+    case PLAN_STATUS:
+        return start_only(run, run->plan.status != NULL, start_status);
+    default:
+        return start_next_action(run);
+    }
+}
+
+static int after(struct kube_pass *pass)
+{
+    struct plan_run *run = CONTAINER_OF(pass, struct plan_run, pass);
+
+    if (pass->stage == PLAN_CHECK && run->overtaken) {
+        pass->failed = true;
+        return PLAN_STAGES;
+    }
+    if (pass->stage == PLAN_STATUS)
+        tell_events(run);
+    /* Only the first stages are grounds, and only for what is made: pods that are to go must go. A
+     * job that was gone has ended the pass itself. */
+    if (pass->failed && (pass->stage == PLAN_GROUP || pass->stage == PLAN_SERVICES))
+        run->makes_nothing = true;
+    return pass->stage + 1;
+}
+
+const struct kube_pass_stages PLAN_RUN_STAGES = {PLAN_STAGES, start_next, after};

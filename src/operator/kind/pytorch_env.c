@@ -1,0 +1,125 @@
+/* The environment of a PyTorchJob's replicas, in the order in which the incumbent writes it.
+ * Called when a pod is made; it decides nothing. A replica that runs keeps what it was given: when
+ * an elastic job is scaled, the rendezvous of torchrun tells its members. */
+#include "operator/kind/pytorchjob.h"
+
+#include "base/str.h"
+
+#include <inttypes.h>
+
+struct environment {
+    struct arena *arena;
+    struct json *list;
+};
+
+static __attribute__((format(printf, 3, 4))) void add(struct environment *env, const char *name,
+                                                      const char *format, ...)
+{
+    struct json *variable = json_object(env->arena);
+    va_list args;
+
+    va_start(args, format);
+    json_set_string(env->arena, variable, "name", name);
+    json_set_string(env->arena, variable, "value", arena_vprintf(env->arena, format, args));
+    va_end(args);
+    json_append(env->list, variable);
+}
+
+/* Processes a node as far as known before they run: "auto" and the like count as one. */
+static int64_t processes(const char *nproc)
+{
+    int64_t number;
+
+    return nproc && str_to_int64(nproc, 1, INT32_MAX, &number, NULL) == 0 ? number : 1;
+}
+
+static const char *host_of(struct environment *env, const struct training_job *job,
+                           enum training_replica_type type)
+{
+    return job->shared_address ? job->shared_address
+                               : training_replica_name(env->arena, job, type, 0);
+}
+
+/* init_method="env://", and torchrun's static rendezvous. */
+static void add_master(struct environment *env, const struct training_job *job,
+                       enum training_replica_type type, int index, const char *nproc)
+{
+    const char *host = host_of(env, job, TRAINING_MASTER);
+    int port = training_replica_port(job, TRAINING_MASTER, 0);
+    int rank = type == TRAINING_WORKER ? index + 1 : index;
+
+    add(env, "MASTER_PORT", "%d", port);
+    add(env, "PET_MASTER_PORT", "%d", port);
+    add(env, "MASTER_ADDR", "%s", host);
+    add(env, "PET_MASTER_ADDR", "%s", host);
+    add(env, "WORLD_SIZE", "%" PRId64, training_job_total_replicas(job) * processes(nproc));
+    add(env, "RANK", "%d", rank);
+    add(env, "PET_NODE_RANK", "%d", rank);
+}
+
+static bool is_set(const struct json *object, const char *name)
+{
+    const struct json *value = json_get(object, name);
+
+    return value && value->type != JSON_NULL;
+}
+
+static const char *rendezvous_conf(struct arena *arena, const struct json *list)
+{
+    const char *text = "";
+
+    JSON_EACH (item, list)
+        text = arena_printf(arena, "%s%s%s=%s", text, str_is_empty(text) ? "" : ",",
+                            json_get_string(item, "key", ""), json_get_string(item, "value", ""));
+    return text;
+}
+
+/* torchrun's dynamic rendezvous, which the first worker hosts where nothing else is said. */
+static void add_elastic(struct environment *env, const struct training_job *job)
+{
+    const struct json *policy = job->elastic;
+    const char *host = json_get_string(policy, "rdzvHost", host_of(env, job, TRAINING_WORKER));
+
+    add(env, "PET_RDZV_ENDPOINT", "%s:%" PRId64, host,
+        json_get_int(policy, "rdzvPort", training_replica_port(job, TRAINING_WORKER, 0)));
+    add(env, "PET_RDZV_BACKEND", "%s", json_get_string(policy, "rdzvBackend", "c10d"));
+    add(env, "PET_NNODES", "%d:%d", job->workers_min, job->workers_max);
+    if (is_set(policy, "maxRestarts"))
+        add(env, "PET_MAX_RESTARTS", "%" PRId64, json_get_int(policy, "maxRestarts", 0));
+    if (is_set(policy, "nProcPerNode"))
+        add(env, "PET_NPROC_PER_NODE", "%" PRId64, json_get_int(policy, "nProcPerNode", 1));
+    if (is_set(policy, "rdzvId"))
+        add(env, "PET_RDZV_ID", "%s", json_get_string(policy, "rdzvId", ""));
+    if (json_count(json_get(policy, "rdzvConf")) > 0)
+        add(env, "PET_RDZV_CONF", "%s", rendezvous_conf(env->arena, json_get(policy, "rdzvConf")));
+    /* The incumbent leaves the value empty, which torchrun cannot read as a number. */
+    if (json_get_bool(policy, "standalone", false))
+        add(env, "PET_STANDALONE", "1");
+}
+
+static void add_all(struct environment *env, const struct training_job *job,
+                    enum training_replica_type type, int index)
+{
+    const char *nproc = json_get_string(json_get(job->json, "spec"), "nprocPerNode", NULL);
+
+    add(env, "PYTHONUNBUFFERED", "1");
+    if (job->replicas[TRAINING_MASTER].present)
+        add_master(env, job, type, index, nproc);
+    if (nproc || !is_set(job->elastic, "nProcPerNode"))
+        add(env, "PET_NPROC_PER_NODE", "%s", nproc ? nproc : "auto");
+    if (job->elastic)
+        add_elastic(env, job);
+    else
+        add(env, "PET_NNODES", "%d", training_job_total_replicas(job));
+}
+
+void training_pytorch_set_environment(struct arena *arena, const struct training_job *job,
+                                      enum training_replica_type type, int index,
+                                      const char *cluster_domain, struct json *pod_spec)
+{
+    JSON_EACH (container, json_get(pod_spec, "containers")) {
+        struct environment env = {arena, json_ensure_array(arena, container, "env")};
+
+        add_all(&env, job, type, index);
+    }
+}

@@ -1,0 +1,111 @@
+/* The PyTorchJob: kubeflow.org/v1, with the names, words and defaults of the incumbent. */
+#include "operator/kind/pytorchjob.h"
+#include "operator/reconcile/plan.h"
+
+#include "base/str.h"
+
+#include <inttypes.h>
+
+#define CONTROLLER "pytorchjob-controller"
+
+int64_t training_pytorch_replicas(const struct json *spec, enum training_replica_type type,
+                                  int64_t missing)
+{
+    JSON_EACH (replica, json_get(spec, TRAINING_PYTORCHJOB.specs)) {
+        if (str_eq_nocase(replica->name, training_replica_type_name(type)))
+            return json_get_int(replica, "replicas", 1);
+    }
+    return missing;
+}
+
+void training_pytorch_bounds(const struct json *elastic, int64_t workers, int64_t *ret_min,
+                             int64_t *ret_max)
+{
+    *ret_min = json_get_int(elastic, "minReplicas", json_get_int(elastic, "maxReplicas", workers));
+    *ret_max = json_get_int(elastic, "maxReplicas", *ret_min);
+}
+
+/* A job that was valid when it started and was scaled out of its bounds since is not failed for
+ * that: it is scaled as far as they allow. */
+static void keep_within_bounds(struct training_job *job)
+{
+    struct training_replica_spec *workers = &job->replicas[TRAINING_WORKER];
+    int64_t min = 1, max = TRAINING_REPLICAS_MAX;
+
+    if (job->elastic)
+        training_pytorch_bounds(job->elastic, workers->replicas, &min, &max);
+    if (min < 1)
+        min = 1;
+    if (max > TRAINING_REPLICAS_MAX)
+        max = TRAINING_REPLICAS_MAX;
+    job->workers_min = (int)min;
+    job->workers_max = (int)max;
+    if (!workers->present || min > max)
+        return;
+    if (workers->replicas < min)
+        workers->replicas = (int)min;
+    if (workers->replicas > max)
+        workers->replicas = (int)max;
+}
+
+static void read_fields(const struct json *spec, struct training_job *job)
+{
+    const struct json *elastic = json_get(spec, "elasticPolicy");
+
+    job->elastic = elastic && elastic->type == JSON_OBJECT ? elastic : NULL;
+    job->success = job->elastic ? TRAINING_SUCCESS_ANY_WORKER : TRAINING_SUCCESS_ALL_WORKERS;
+    keep_within_bounds(job);
+    if (job->elastic)
+        job->min_workers = job->workers_min;
+}
+
+static void advise(const struct training_job *job, struct training_plan *plan)
+{
+    const struct json *spec = json_get(job->json, "spec");
+    int kept = job->replicas[TRAINING_WORKER].replicas;
+    int64_t asked = training_pytorch_replicas(spec, TRAINING_WORKER, kept);
+
+    if (asked != kept)
+        training_plan_event(plan, true, "ReplicasOutOfBounds",
+                            "spec.%s[Worker].replicas: must be between %d and %d, is %" PRId64
+                            "; the job goes on with %d",
+                            job->kind->specs, job->workers_min, job->workers_max, asked, kept)
+            ->once = true;
+    if (json_get_int(job->elastic, "nProcPerNode", 0) > 0)
+        training_plan_event(plan, true, "DeprecatedField",
+                            "spec.elasticPolicy.nProcPerNode is deprecated, use spec.nprocPerNode "
+                            "instead")
+            ->once = true;
+}
+
+const struct training_kind TRAINING_PYTORCHJOB = {
+    .resource = &KUBE_PYTORCHJOBS,
+    .name = "PyTorchJob",
+    .singular = "pytorchjob",
+    .framework = "pytorch",
+    .controller_name = CONTROLLER,
+    .selector = TRAINING_OPERATOR_LABEL "=" CONTROLLER,
+    .specs = "pytorchReplicaSpecs",
+    .container = "pytorch",
+    .port_name = "pytorchjob-port",
+    .port = 23456,
+    .restart_policy = TRAINING_RESTART_ON_FAILURE,
+    .roles = 1U << TRAINING_MASTER | 1U << TRAINING_WORKER,
+    .words =
+        {
+            .created = "PyTorchJob {name} is created.",
+            .running = "PyTorchJob {name} is running.",
+            .restarting = "job {name} is restarting because {type} replica(s) failed.",
+            .suspended = "PyTorchJob {name} is suspended.",
+            .resumed = "PyTorchJob {name} is resumed.",
+            .succeeded = "PyTorchJob {name} is successfully completed.",
+            .failed = "PyTorchJob {name} is failed because {count} {type} replica(s) failed.",
+            .failing = "job \"{name}\" is failing because \"{type}\" replica(s) failed.",
+            .workers_running = "PyTorchJob {namespace}/{name} is running.",
+            .workers_succeeded = "PyTorchJob {namespace}/{name} successfully completed.",
+        },
+    .read = read_fields,
+    .validate = training_pytorch_validate,
+    .advise = advise,
+    .set_environment = training_pytorch_set_environment,
+};

@@ -1,0 +1,140 @@
+/* Building TF_CONFIG. Called when a pod is made; it decides nothing. The members stand in the order
+ * in which the incumbent writes them, because programs have been seen to compare the text. */
+#include "operator/kind/tf_config_env.h"
+
+#include "base/str.h"
+
+#include <string.h>
+
+enum {
+    /* MAX_ARG_STRLEN of Linux: 32 pages, which are of 4 KiB nearly everywhere. */
+    VARIABLE_MAX = 32 * 4096,
+    /* With fewer replicas it fits, however long the names are. */
+    REPLICAS_SAFE = 256,
+};
+
+/* The cluster's members sorted by name, as a map is written in the incumbent's language. */
+static const enum training_replica_type sorted_types[] = {
+    TRAINING_CHIEF, TRAINING_EVALUATOR, TRAINING_MASTER, TRAINING_PS, TRAINING_WORKER,
+};
+
+static struct json *replica_address(struct arena *arena, const struct training_job *job,
+                                    enum training_replica_type type, int index,
+                                    const char *cluster_domain)
+{
+    bool domain = !str_is_empty(cluster_domain);
+
+    if (job->shared_address)
+        return json_stringf(arena, "%s:%d", job->shared_address,
+                            training_replica_port(job, type, index));
+    return json_stringf(arena, "%s.%s.svc%s%s:%d", training_replica_name(arena, job, type, index),
+                        job->namespace_, domain ? "." : "", domain ? cluster_domain : "",
+                        training_replica_port(job, type, index));
+}
+
+static struct json *all_addresses(struct arena *arena, const struct training_job *job,
+                                  enum training_replica_type type, const char *cluster_domain)
+{
+    struct json *list = json_array(arena);
+
+    for (int i = 0; i < job->replicas[type].replicas; i++)
+        json_append(list, replica_address(arena, job, type, i, cluster_domain));
+    return list;
+}
+
+static struct json *dense_cluster(struct arena *arena, const struct training_job *job,
+                                  const char *cluster_domain)
+{
+    struct json *cluster = json_object(arena);
+
+    for (size_t i = 0; i < sizeof(sorted_types) / sizeof(sorted_types[0]); i++) {
+        enum training_replica_type type = sorted_types[i];
+
+        if (!job->replicas[type].present)
+            continue;
+        if (type == TRAINING_EVALUATOR && !job->evaluator_in_cluster)
+            continue;
+        json_set(arena, cluster, training_replica_type_lower(type),
+                 all_addresses(arena, job, type, cluster_domain));
+    }
+    return cluster;
+}
+
+/* With enableDynamicWorker a replica knows only what it needs, so that workers may come and go: a
+ * worker itself and all parameter servers, a parameter server only itself. */
+static struct json *sparse_cluster(struct arena *arena, const struct training_job *job,
+                                   enum training_replica_type type, int index,
+                                   const char *cluster_domain)
+{
+    struct json *cluster = json_object(arena);
+    struct json *worker = json_object(arena);
+    struct json *ps = json_array(arena);
+
+    if (type == TRAINING_WORKER) {
+        json_set(arena, worker, arena_printf(arena, "%d", index),
+                 replica_address(arena, job, type, index, cluster_domain));
+        ps = job->replicas[TRAINING_PS].present
+                 ? all_addresses(arena, job, TRAINING_PS, cluster_domain)
+                 : json_null(arena);
+    } else if (type == TRAINING_PS) {
+        json_append(ps, replica_address(arena, job, type, index, cluster_domain));
+    }
+    json_set(arena, cluster, "worker", worker);
+    json_set(arena, cluster, "ps", ps);
+    return cluster;
+}
+
+void training_tf_config_prepare(struct arena *arena, struct training_job *job,
+                                const char *cluster_domain)
+{
+    if (!job->dynamic_worker && training_job_total_replicas(job) > 1)
+        job->tf_cluster = json_to_string(arena, dense_cluster(arena, job, cluster_domain));
+}
+
+char *training_tf_config(struct arena *arena, const struct training_job *job,
+                         enum training_replica_type type, int index, const char *cluster_domain)
+{
+    const char *cluster = job->tf_cluster;
+
+    if (training_job_total_replicas(job) == 1)
+        return NULL;
+    if (!cluster)
+        cluster = json_to_string(
+            arena, job->dynamic_worker ? sparse_cluster(arena, job, type, index, cluster_domain)
+                                       : dense_cluster(arena, job, cluster_domain));
+    return arena_printf(arena, "{\"cluster\":%s,\"task\":{\"type\":\"%s\",\"index\":%d}%s}",
+                        cluster, training_replica_type_lower(type), index,
+                        job->dynamic_worker ? "" : ",\"environment\":\"cloud\"");
+}
+
+int training_tf_config_check(struct arena *arena, const struct training_job *job,
+                             const char *cluster_domain, struct err *err)
+{
+    struct training_job counted = *job;
+    size_t longest = 0;
+
+    if (training_job_total_replicas(job) < REPLICAS_SAFE)
+        return 0;
+    training_tf_config_prepare(arena, &counted, cluster_domain);
+    for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
+        int replicas = job->replicas[type].present ? job->replicas[type].replicas : 0;
+        size_t size;
+
+        if (replicas == 0)
+            continue;
+        size = strlen("TF_CONFIG=") +
+               strlen(training_tf_config(arena, &counted, (enum training_replica_type)type,
+                                         replicas - 1, cluster_domain)) +
+               1;
+        if (size > longest)
+            longest = size;
+    }
+    if (longest > VARIABLE_MAX)
+        return err_set(err, ERR_INVALID,
+                       "spec.%s: %d replicas are too many: TF_CONFIG, which names them all, would "
+                       "have %zu bytes, and no program can be started with a variable of more than "
+                       "%d; ask for fewer, shorten the names of the job and its namespace, or use "
+                       "enableDynamicWorker",
+                       job->kind->specs, training_job_total_replicas(job), longest, VARIABLE_MAX);
+    return 0;
+}

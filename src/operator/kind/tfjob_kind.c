@@ -1,0 +1,115 @@
+/* The TFJob: kubeflow.org/v1, with the names, words and defaults of the incumbent. */
+#include "operator/kind/tf_config_env.h"
+#include "operator/kind/training_job.h"
+#include "operator/reconcile/plan.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+
+#define CONTROLLER "tfjob-controller"
+
+static void read_fields(const struct json *spec, struct training_job *job)
+{
+    const char *evaluator = kube_meta_annotation(job->json, TRAINING_EVALUATOR_ANNOTATION);
+
+    job->success = str_eq(json_get_string(spec, "successPolicy", ""), "AllWorkers")
+                       ? TRAINING_SUCCESS_ALL_WORKERS
+                       : TRAINING_SUCCESS_WORKER_0;
+    job->dynamic_worker = json_get_bool(spec, "enableDynamicWorker", false);
+    if (job->dynamic_worker)
+        job->min_workers = 1; /* the others come and go */
+    job->evaluator_in_cluster = !str_eq(evaluator, "false");
+}
+
+static int validate_fields(const struct json *object, struct err *err)
+{
+    const struct json *success = json_at(object, "spec", "successPolicy", NULL);
+    const struct json *dynamic = json_at(object, "spec", "enableDynamicWorker", NULL);
+    char said[TRAINING_VALUE_MAX];
+
+    if (success && success->type != JSON_NULL && !str_eq(json_text(success), "") &&
+        !str_eq(json_text(success), "AllWorkers"))
+        return err_set(err, ERR_INVALID, "spec.successPolicy: must be \"\" or AllWorkers, is %s",
+                       training_value_say(success, said, sizeof(said)));
+    if (dynamic && dynamic->type != JSON_NULL && dynamic->type != JSON_BOOL)
+        return err_set(err, ERR_INVALID, "spec.enableDynamicWorker: must be true or false, is %s",
+                       json_type_name(dynamic->type));
+    return 0;
+}
+
+static bool has_replicas(const struct training_job *job, enum training_replica_type type)
+{
+    return job->replicas[type].present && job->replicas[type].replicas > 0;
+}
+
+/* TensorFlow 2's ParameterServerStrategy waits for every task of TF_CONFIG's cluster, and an
+ * evaluator runs no server that could answer: the job would hang without a word. Other APIs of
+ * TensorFlow (Estimator, TF 1) need the evaluator there, so it stays; a job with the annotation has
+ * decided. */
+static void advise(const struct training_job *job, struct training_plan *plan)
+{
+    bool trains = has_replicas(job, TRAINING_CHIEF) || has_replicas(job, TRAINING_MASTER) ||
+                  has_replicas(job, TRAINING_WORKER);
+
+    if (!trains || !has_replicas(job, TRAINING_PS) || !has_replicas(job, TRAINING_EVALUATOR) ||
+        kube_meta_annotation(job->json, TRAINING_EVALUATOR_ANNOTATION))
+        return;
+    training_plan_event(plan, true, "EvaluatorInTFConfig",
+                        "TF_CONFIG lists the evaluator beside the parameter servers, as Kubeflow's "
+                        "operator does; a program with TensorFlow 2's ParameterServerStrategy "
+                        "hangs then: set the annotation " TRAINING_EVALUATOR_ANNOTATION
+                        ": \"false\" and create the job again, or \"true\" if your program "
+                        "uses another strategy")
+        ->once = true;
+}
+
+/* TF_CONFIG goes last, so that it wins over one in the template. */
+static void set_environment(struct arena *arena, const struct training_job *job,
+                            enum training_replica_type type, int index, const char *cluster_domain,
+                            struct json *pod_spec)
+{
+    const char *text = training_tf_config(arena, job, type, index, cluster_domain);
+    struct json *container = training_job_container(job->kind, pod_spec);
+    struct json *variable;
+
+    if (!text || !container)
+        return;
+    variable = json_object(arena);
+    json_set_string(arena, variable, "name", "TF_CONFIG");
+    json_set_string(arena, variable, "value", text);
+    json_append(json_ensure_array(arena, container, "env"), variable);
+}
+
+const struct training_kind TRAINING_TFJOB = {
+    .resource = &KUBE_TFJOBS,
+    .name = "TFJob",
+    .singular = "tfjob",
+    .framework = "tensorflow",
+    .controller_name = CONTROLLER,
+    .selector = TRAINING_OPERATOR_LABEL "=" CONTROLLER,
+    .specs = "tfReplicaSpecs",
+    .container = "tensorflow",
+    .port_name = "tfjob-port",
+    .port = 2222,
+    .restart_policy = TRAINING_RESTART_NEVER,
+    .roles = 1U << TRAINING_CHIEF | 1U << TRAINING_MASTER | 1U << TRAINING_WORKER |
+             1U << TRAINING_PS | 1U << TRAINING_EVALUATOR,
+    .words =
+        {
+            .created = "TFJob {name} is created.",
+            .running = "TFJob {namespace}/{name} is running.",
+            .restarting = "job {name} is restarting because {type} replica(s) failed.",
+            .suspended = "TFJob {name} is suspended.",
+            .resumed = "TFJob {name} is resumed.",
+            .succeeded = "TFJob {namespace}/{name} successfully completed.",
+            .failed = "TFJob {namespace}/{name} has failed because {count} {type} replica(s) "
+                      "failed.",
+            .failing = "job \"{name}\" is failing because \"{type}\" replica(s) failed.",
+        },
+    .read = read_fields,
+    .validate = validate_fields,
+    .advise = advise,
+    .check = training_tf_config_check,
+    .prepare = training_tf_config_prepare,
+    .set_environment = set_environment,
+};

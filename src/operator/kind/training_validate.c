@@ -1,0 +1,372 @@
+/* Whether a job makes sense, before anything is made for it. Called by the reconcile and by
+ * whoever wants to know earlier (lint). Every message starts with the path of the field, so that
+ * the user finds the line; the first mistake is reported. It must never let through what the API
+ * server would later refuse pod by pod. */
+#include "operator/kind/training_job.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/quantity.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A wrong value of a field that wants one of some words: in quotes where it is text. */
+const char *training_value_say(const struct json *value, char *buffer, size_t size)
+{
+    const char *text = json_text(value);
+
+    if (!text)
+        return json_type_name(value->type);
+    snprintf(buffer, size, "\"%.100s\"", text);
+    return buffer;
+}
+
+/* An optional integer within bounds; a missing or null one is fine. */
+static int validate_int(const struct json *object, const char *path, const char *name, int64_t min,
+                        int64_t max, struct err *err)
+{
+    const struct json *value = json_get(object, name);
+
+    if (!value || value->type == JSON_NULL)
+        return 0;
+    if (value->type != JSON_INT)
+        return err_set(err, ERR_INVALID, "%s.%s: must be an integer, is %s", path, name,
+                       json_type_name(value->type));
+    if (value->integer < min && min == 0)
+        return err_set(err, ERR_INVALID, "%s.%s: must not be negative, is %" PRId64, path, name,
+                       value->integer);
+    if (value->integer < min || value->integer > max)
+        return err_set(err, ERR_INVALID,
+                       "%s.%s: must be between %" PRId64 " and %" PRId64 ", is %" PRId64, path,
+                       name, min, max, value->integer);
+    return 0;
+}
+
+/* An optional object; missing or null is fine and comes back as NULL. */
+static int validate_object(const struct json *parent, const char *path, const char *name,
+                           const struct json **ret, struct err *err)
+{
+    const struct json *value = json_get(parent, name);
+
+    *ret = NULL;
+    if (!value || value->type == JSON_NULL)
+        return 0;
+    if (value->type != JSON_OBJECT)
+        return err_set(err, ERR_INVALID, "%s.%s: must be an object, is %s", path, name,
+                       json_type_name(value->type));
+    *ret = value;
+    return 0;
+}
+
+static int validate_text(const struct json *object, const char *path, const char *name,
+                         struct err *err)
+{
+    const struct json *value = json_get(object, name);
+
+    if (!value || value->type == JSON_NULL || value->type == JSON_STRING)
+        return 0;
+    return err_set(err, ERR_INVALID, "%s.%s: must be a string, is %s", path, name,
+                   json_type_name(value->type));
+}
+
+static int validate_min_resources(const struct json *policy, const char *path, struct err *err)
+{
+    static const struct kube_quantity zero = {0};
+    const struct json *resources;
+    int r = validate_object(policy, path, "minResources", &resources, err);
+
+    if (r < 0)
+        return r;
+    JSON_EACH (entry, resources) {
+        struct kube_quantity quantity;
+        struct err why = ERR_INIT;
+
+        if (kube_quantity_from_json(entry, &quantity, &why) < 0)
+            return err_set(err, ERR_INVALID, "%s.minResources[%s]: %s", path, entry->name,
+                           why.message);
+        if (kube_quantity_compare(&quantity, &zero) < 0)
+            return err_set(err, ERR_INVALID, "%s.minResources[%s]: must not be negative", path,
+                           entry->name);
+    }
+    return 0;
+}
+
+static int validate_scheduling(const struct json *run_policy, struct err *err)
+{
+    static const char path[] = "spec.runPolicy.schedulingPolicy";
+    const struct json *policy;
+    int r = validate_object(run_policy, "spec.runPolicy", "schedulingPolicy", &policy, err);
+
+    if (r == 0)
+        r = validate_int(policy, path, "minAvailable", 0, INT32_MAX, err);
+    if (r == 0)
+        r = validate_int(policy, path, "scheduleTimeoutSeconds", 0, INT32_MAX, err);
+    if (r == 0)
+        r = validate_text(policy, path, "queue", err);
+    if (r == 0)
+        r = validate_text(policy, path, "priorityClass", err);
+    return r == 0 ? validate_min_resources(policy, path, err) : r;
+}
+
+/* The limits, and what is kept: of spec.runPolicy, or of spec itself, where v1beta1 has them. */
+static int validate_limits(const struct json *policy, const char *path, struct err *err)
+{
+    const struct json *clean = json_get(policy, "cleanPodPolicy");
+    enum training_clean_policy parsed;
+    char said[TRAINING_VALUE_MAX];
+    int r;
+
+    if (clean && clean->type != JSON_NULL &&
+        !training_clean_policy_parse(json_text(clean), &parsed))
+        return err_set(err, ERR_INVALID, "%s.cleanPodPolicy: must be None, Running or All, is %s",
+                       path, training_value_say(clean, said, sizeof(said)));
+    r = validate_int(policy, path, "ttlSecondsAfterFinished", 0, INT32_MAX, err);
+    if (r < 0)
+        return r;
+    /* Bounded so that seconds fit into milliseconds everywhere. */
+    r = validate_int(policy, path, "activeDeadlineSeconds", 0, INT64_MAX / 1000 / 2, err);
+    if (r < 0)
+        return r;
+    return validate_int(policy, path, "backoffLimit", 0, INT32_MAX, err);
+}
+
+/* Some manager must feel responsible, or the job would wait for ever. */
+int training_managed_by_validate(const struct json *spec, struct err *err)
+{
+    const struct json *manager = json_at(spec, "runPolicy", "managedBy", NULL);
+    char said[TRAINING_VALUE_MAX];
+
+    if (!manager || manager->type == JSON_NULL || str_eq(json_text(manager), TRAINING_MANAGER) ||
+        str_eq(json_text(manager), TRAINING_OTHER_MANAGER))
+        return 0;
+    return err_set(err, ERR_INVALID,
+                   "spec.runPolicy.managedBy: must be " TRAINING_MANAGER
+                   " or " TRAINING_OTHER_MANAGER ", is %s",
+                   training_value_say(manager, said, sizeof(said)));
+}
+
+static int validate_run_policy(const struct json *spec, struct err *err)
+{
+    const struct json *policy, *suspend;
+    int r;
+
+    r = validate_object(spec, "spec", "runPolicy", &policy, err);
+    if (r == 0)
+        r = validate_limits(policy, "spec.runPolicy", err);
+    if (r == 0)
+        r = validate_limits(spec, "spec", err);
+    if (r == 0)
+        r = training_managed_by_validate(spec, err);
+    if (r == 0)
+        r = validate_scheduling(policy, err);
+    if (r < 0)
+        return r;
+    suspend = json_get(policy, "suspend");
+    if (suspend && suspend->type != JSON_NULL && suspend->type != JSON_BOOL)
+        return err_set(err, ERR_INVALID, "spec.runPolicy.suspend: must be true or false, is %s",
+                       json_type_name(suspend->type));
+    return 0;
+}
+
+/* A member that we add to must be what we take it for, or be missing. */
+static int validate_list(const struct json *container, const char *path, const char *name,
+                         const char *what, struct err *err)
+{
+    const struct json *list = json_get(container, name);
+
+    if (!list || list->type == JSON_NULL || list->type == JSON_ARRAY)
+        return 0;
+    return err_set(err, ERR_INVALID, "%s.%s: must be %s, is %s", path, name, what,
+                   json_type_name(list->type));
+}
+
+static int validate_ports(const struct json *container, const char *path, struct err *err)
+{
+    size_t position = 0;
+
+    JSON_EACH (port, json_get(container, "ports")) {
+        int64_t number = json_get_int(port, "containerPort", 0);
+
+        if (number < 1 || number > 65535)
+            return err_set(err, ERR_INVALID,
+                           "%s.ports[%zu].containerPort: must be between 1 and 65535", path,
+                           position);
+        position++;
+    }
+    return 0;
+}
+
+static int validate_containers(const struct training_kind *kind, const struct json *replica,
+                               struct err *err)
+{
+    const struct json *pod_spec = json_at(replica, "template", "spec", NULL);
+    const struct json *containers = json_get(pod_spec, "containers");
+    size_t position = 0;
+
+    if (json_count(containers) == 0 || containers->type != JSON_ARRAY)
+        return err_set(err, ERR_INVALID,
+                       "spec.%s[%s].template.spec.containers: must be specified, as a list with at "
+                       "least one container",
+                       kind->specs, replica->name);
+    JSON_EACH (container, containers) {
+        char path[160];
+
+        snprintf(path, sizeof(path), "spec.%s[%.60s].template.spec.containers[%zu]", kind->specs,
+                 replica->name, position);
+        if (container->type != JSON_OBJECT)
+            return err_set(err, ERR_INVALID, "%s: must be an object, is %s", path,
+                           json_type_name(container->type));
+        if (str_is_empty(json_get_string(container, "image", NULL)))
+            return err_set(err, ERR_INVALID, "%s.image: must be given, as a string", path);
+        int r = validate_list(container, path, "env", "a list of names and values", err);
+        if (r == 0)
+            r = validate_list(container, path, "ports", "a list", err);
+        if (r == 0)
+            r = validate_ports(container, path, err);
+        if (r < 0)
+            return r;
+        position++;
+    }
+    if (!training_job_container(kind, pod_spec))
+        return err_set(err, ERR_INVALID,
+                       "spec.%s[%s].template.spec.containers: must have at least one container "
+                       "with name %s",
+                       kind->specs, replica->name, kind->container);
+    return 0;
+}
+
+/* A pod's name is its host name and its service's name: one DNS label. */
+static int validate_name_length(const struct json *replica, enum training_replica_type type,
+                                const char *job_name, struct err *err)
+{
+    int64_t replicas = json_get_int(replica, "replicas", 1);
+    char name[512];
+    int length;
+
+    if (replicas < 1)
+        return 0;
+    length = snprintf(name, sizeof(name), "%s-%s-%" PRId64, job_name,
+                      training_replica_type_lower(type), replicas - 1);
+    if (length > TRAINING_POD_NAME_MAX)
+        return err_set(err, ERR_INVALID,
+                       "metadata.name: too long: pod '%s' would have %d characters, at most %d are "
+                       "allowed; shorten the job's name by %d",
+                       name, length, TRAINING_POD_NAME_MAX, length - TRAINING_POD_NAME_MAX);
+    return 0;
+}
+
+static int validate_type(const struct training_kind *kind, const struct json *replica,
+                         enum training_replica_type *ret, struct err *err)
+{
+    const char *names[TRAINING_REPLICA_TYPES], *nearest;
+    char list[80] = "";
+    size_t count = 0;
+
+    if (training_replica_type_parse(kind, replica->name, ret))
+        return 0;
+    for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
+        if (training_kind_knows(kind, (enum training_replica_type)type))
+            names[count++] = training_replica_type_name((enum training_replica_type)type);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *joint = i == 0 ? "" : i + 1 == count ? " or " : ", ";
+
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", joint, names[i]);
+    }
+    nearest = str_nearest(replica->name, names, count);
+    return err_set(err, ERR_INVALID, "spec.%s[%s]: unknown replica type, must be %s%s%s%s",
+                   kind->specs, replica->name, list, nearest ? "; did you mean '" : "",
+                   nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+static int validate_replica(const struct training_kind *kind, const struct json *replica,
+                            enum training_replica_type type, const char *job_name, struct err *err)
+{
+    char path[160], said[TRAINING_VALUE_MAX];
+    const struct json *policy;
+    enum training_restart_policy parsed;
+    int r;
+
+    snprintf(path, sizeof(path), "spec.%s[%.60s]", kind->specs, replica->name);
+    if (replica->type != JSON_OBJECT)
+        return err_set(err, ERR_INVALID, "%s: must be an object, is %s", path,
+                       json_type_name(replica->type));
+
+    r = validate_int(replica, path, "replicas", 0, TRAINING_REPLICAS_MAX, err);
+    if (r < 0)
+        return r;
+    if ((type == TRAINING_CHIEF || type == TRAINING_MASTER) &&
+        json_get_int(replica, "replicas", 1) > 1)
+        return err_set(err, ERR_INVALID, "%s.replicas: must not be more than 1, is %" PRId64, path,
+                       json_get_int(replica, "replicas", 1));
+
+    policy = json_get(replica, "restartPolicy");
+    if (policy && policy->type != JSON_NULL && !str_eq(json_text(policy), "") &&
+        !training_restart_policy_parse(json_text(policy), &parsed))
+        return err_set(err, ERR_INVALID,
+                       "%s.restartPolicy: must be Always, OnFailure, Never or ExitCode, is %s",
+                       path, training_value_say(policy, said, sizeof(said)));
+
+    r = validate_containers(kind, replica, err);
+    if (r < 0)
+        return r;
+    return validate_name_length(replica, type, job_name, err);
+}
+
+static int validate_replica_specs(const struct training_kind *kind, const struct json *spec,
+                                  const char *job_name, struct err *err)
+{
+    const struct json *specs = json_get(spec, kind->specs);
+    const char *seen[TRAINING_REPLICA_TYPES] = {0};
+    int64_t total = 0;
+
+    if (json_count(specs) == 0 || specs->type != JSON_OBJECT)
+        return err_set(err, ERR_INVALID,
+                       "spec.%s: must be specified, with at least one replica type", kind->specs);
+    JSON_EACH (replica, specs) {
+        enum training_replica_type type;
+        int r = validate_type(kind, replica, &type, err);
+
+        if (r == 0)
+            r = validate_replica(kind, replica, type, job_name, err);
+        if (r < 0)
+            return r;
+        if (seen[type])
+            return err_set(err, ERR_INVALID, "spec.%s[%s]: the same replica type as '%s'",
+                           kind->specs, replica->name, seen[type]);
+        seen[type] = replica->name;
+        total += json_get_int(replica, "replicas", 1);
+    }
+    if (seen[TRAINING_CHIEF] && seen[TRAINING_MASTER])
+        return err_set(err, ERR_INVALID, "spec.%s: must not have more than 1 Chief or Master role",
+                       kind->specs);
+    if (total > TRAINING_REPLICAS_MAX)
+        return err_set(err, ERR_INVALID,
+                       "spec.%s: at most %d replicas in all are supported, the job asks for "
+                       "%" PRId64,
+                       kind->specs, TRAINING_REPLICAS_MAX, total);
+    return 0;
+}
+
+int training_job_validate(const struct training_kind *kind, const struct json *object,
+                          struct err *err)
+{
+    const char *name = json_get_string(json_get(object, "metadata"), "name", "");
+    const struct json *spec = json_get(object, "spec");
+    int r;
+
+    if (!str_is_dns1035_label(name))
+        return err_set(err, ERR_INVALID,
+                       "metadata.name: must be a DNS-1035 label (lower case letters, digits and "
+                       "'-', starting with a letter, at most 63 characters), is \"%s\"",
+                       name);
+    r = validate_run_policy(spec, err);
+    if (r < 0)
+        return r;
+    r = validate_replica_specs(kind, spec, name, err);
+    if (r < 0)
+        return r;
+    return kind->validate(object, err);
+}

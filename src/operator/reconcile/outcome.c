@@ -1,0 +1,343 @@
+/* How a job ends. One rule a function, asked in this order: success first, because a chief that is
+ * done is done whatever became of its helpers; then the replicas that failed for good; then the
+ * limits. Exactly one answer comes out, so Succeeded and Failed are never both true. Pure. */
+#include "operator/reconcile/reconcile_internal.h"
+
+#include "operator/reconcile/conditions.h"
+#include "operator/reconcile/restarts.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <inttypes.h>
+
+/* Replicas that the message of a failed job names. */
+enum { NAMED_MAX = 3 };
+
+static const char *backoff_message(const struct training_pass *pass)
+{
+    return arena_printf(pass->arena,
+                        "Job %s has failed because it has reached the specified backoff limit",
+                        pass->job.name);
+}
+
+static const char *deadline_message(const struct training_pass *pass)
+{
+    return arena_printf(pass->arena,
+                        "Job %s has failed because it was active longer than specified deadline",
+                        pass->job.name);
+}
+
+bool training_pass_was_stopped(const struct training_pass *pass)
+{
+    const struct json *failed = training_condition_get(pass->status, TRAINING_FAILED);
+    const char *message = json_get_string(failed, "message", "");
+
+    return str_eq(message, backoff_message(pass)) || str_eq(message, deadline_message(pass)) ||
+           str_eq(json_get_string(failed, "reason", ""), TRAINING_FAILED_VALIDATION);
+}
+
+/* None of none is no success: a job that was scaled to nothing waits to be scaled again. */
+static bool all_succeeded(const struct training_pass *pass, enum training_replica_type type)
+{
+    int replicas = pass->job.replicas[type].replicas;
+
+    return replicas > 0 && training_replicas_count(&pass->replicas, type).succeeded == replicas;
+}
+
+/* The type whose replicas are the job's success. */
+static bool deciding_type(const struct training_job *job, enum training_replica_type *ret)
+{
+    static const enum training_replica_type order[] = {TRAINING_CHIEF, TRAINING_MASTER,
+                                                       TRAINING_WORKER};
+
+    for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+        if (job->replicas[order[i]].present) {
+            *ret = order[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Worker 0 stands for the job where there is no chief; its exit code must be known to be 0. */
+static bool worker_0_completed(const struct training_pass *pass)
+{
+    const struct training_replica *worker =
+        training_replicas_get(&pass->replicas, &pass->job, TRAINING_WORKER, 0);
+
+    if (!worker || worker->state != TRAINING_REPLICA_SUCCEEDED)
+        return false;
+    return worker->pod.json ? worker->pod.exit_code == 0 : worker->finished;
+}
+
+static bool is_successful(const struct training_pass *pass)
+{
+    const struct training_job *job = &pass->job;
+    enum training_replica_type type;
+
+    if (!deciding_type(job, &type))
+        return false;
+    if (type != TRAINING_WORKER || all_succeeded(pass, type))
+        return all_succeeded(pass, type);
+    switch (job->success) {
+    case TRAINING_SUCCESS_WORKER_0:
+        return worker_0_completed(pass);
+    case TRAINING_SUCCESS_ANY_WORKER:
+        return training_replicas_count(&pass->replicas, TRAINING_WORKER).succeeded > 0;
+    case TRAINING_SUCCESS_ALL_WORKERS:
+        break;
+    }
+    return false;
+}
+
+bool training_pass_is_running(const struct training_pass *pass)
+{
+    const struct training_job *job = &pass->job;
+    enum training_replica_type type;
+
+    return deciding_type(job, &type) && training_replicas_count(&pass->replicas, type).active > 0;
+}
+
+/* New pods that are due, and the restarts in place that go with the old ones. */
+static int64_t count_new_failures(const struct training_pass *pass)
+{
+    int64_t pods = 0, in_place = 0;
+
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct training_replica *replica = &pass->replicas.items[i];
+
+        if (training_replica_judge(replica, pass->job.replicas[replica->type].restart_policy) !=
+            TRAINING_VERDICT_RESTART)
+            continue;
+        pods++;
+        in_place += replica->pod.restarts;
+    }
+    /* Restarted together, they restart once. */
+    if (pass->job.restart_together && pods > 1)
+        pods = 1;
+    return pods + in_place;
+}
+
+static int count_verdicts(const struct training_pass *pass, enum training_replica_type type,
+                          enum training_verdict verdict)
+{
+    int count = 0;
+
+    for (int i = 0; i < pass->job.replicas[type].replicas; i++) {
+        const struct training_replica *replica =
+            training_replicas_get(&pass->replicas, &pass->job, type, i);
+
+        count +=
+            training_replica_judge(replica, pass->job.replicas[type].restart_policy) == verdict;
+    }
+    return count;
+}
+
+/* Dynamic workers may come and go, as long as the job does not rest on them and one is left. */
+static bool is_dispensable(const struct training_pass *pass, enum training_replica_type type,
+                           int failed)
+{
+    return pass->job.dynamic_worker && type == TRAINING_WORKER &&
+           (training_job_has_chief(&pass->job) || failed < pass->job.replicas[type].replicas);
+}
+
+/* "mnist-worker-1 exited with code 137 (OOMKilled)", as far as it is known. */
+static const char *describe_failure(const struct training_pass *pass,
+                                    const struct training_replica *replica)
+{
+    const char *name =
+        training_replica_name(pass->arena, &pass->job, replica->type, replica->index);
+    const char *reason = replica->pod.json
+                             ? training_pod_end_reason(pass->job.kind, replica->pod.json)
+                             : "PodDeleted";
+    const char *cause = str_is_empty(reason) ? "" : arena_printf(pass->arena, " (%.100s)", reason);
+
+    if (!replica->pod.json || replica->pod.exit_code == TRAINING_EXIT_CODE_NONE)
+        return arena_printf(pass->arena, "%s failed%s", name, cause);
+    return arena_printf(pass->arena, "%s exited with code %" PRId64 "%s", name,
+                        replica->pod.exit_code, cause);
+}
+
+/* The first replicas of a type that failed for good, as a sentence. */
+static const char *describe_failures(const struct training_pass *pass,
+                                     enum training_replica_type type, int failed)
+{
+    const char *text = "";
+    int named = 0;
+
+    for (int i = 0; i < pass->job.replicas[type].replicas && named < NAMED_MAX; i++) {
+        const struct training_replica *replica =
+            training_replicas_get(&pass->replicas, &pass->job, type, i);
+
+        if (training_replica_judge(replica, pass->job.replicas[type].restart_policy) !=
+            TRAINING_VERDICT_FAIL)
+            continue;
+        text = arena_printf(pass->arena, "%s%s%s", text, named++ ? ", " : "",
+                            describe_failure(pass, replica));
+    }
+    return failed > named ? arena_printf(pass->arena, "%s, and %d more", text, failed - named)
+                          : text;
+}
+
+/* The message of the first type with replicas that failed for good, or NULL. It begins with the
+ * incumbent's sentence, which tools look for. */
+static const char *failed_replicas(const struct training_pass *pass)
+{
+    const struct training_job *job = &pass->job;
+
+    for (int t = 0; t < TRAINING_REPLICA_TYPES; t++) {
+        enum training_replica_type type = (enum training_replica_type)t;
+        int failed = count_verdicts(pass, type, TRAINING_VERDICT_FAIL);
+
+        if (failed == 0 || is_dispensable(pass, type, failed))
+            continue;
+        const char *words = job->replicas[type].restart_policy == TRAINING_RESTART_EXIT_CODE
+                                ? job->kind->words.failing
+                                : job->kind->words.failed;
+        return arena_printf(pass->arena, "%s %s",
+                            training_job_say(pass->arena, job, words, type, failed),
+                            describe_failures(pass, type, failed));
+    }
+    return NULL;
+}
+
+/* As for a batch Job: a limit of N allows N new pods, and N restarts in place are one too many
+ * (the first try counts there). */
+static bool is_past_backoff_limit(const struct training_pass *pass)
+{
+    int64_t remembered, in_place, new_failures;
+
+    if (pass->job.backoff_limit < 0)
+        return false;
+    training_replicas_restarts(&pass->replicas, &pass->job, &remembered, &in_place);
+    new_failures = count_new_failures(pass);
+    if (new_failures > 0 && remembered + in_place + new_failures > pass->job.backoff_limit)
+        return true;
+    return in_place > 0 && remembered + in_place >= pass->job.backoff_limit;
+}
+
+/* Whose tries they were: the pods go, and the message of the condition is the incumbent's. */
+static void report_tries(struct training_pass *pass)
+{
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct training_replica *replica = &pass->replicas.items[i];
+        int64_t restarts = replica->restarts + replica->pod.restarts;
+        int64_t code = training_pod_last_exit_code(pass->job.kind, &replica->pod);
+        const char *ended = "";
+
+        if (restarts == 0 && replica->state != TRAINING_REPLICA_FAILED &&
+            replica->state != TRAINING_REPLICA_LOST)
+            continue;
+        if (code != TRAINING_EXIT_CODE_NONE)
+            ended = arena_printf(pass->arena, ", last with exit code %" PRId64, code);
+        training_plan_event(pass->plan, true, "BackoffLimitExceeded",
+                            "%s replica %d was restarted %" PRId64
+                            " times%s; runPolicy.backoffLimit is %" PRId64 " for all replicas",
+                            training_replica_type_name(replica->type), replica->index, restarts,
+                            ended, pass->job.backoff_limit);
+    }
+}
+
+/* Asks for another look when the deadline comes, since nothing else may happen until then. */
+static bool is_past_deadline(const struct training_pass *pass)
+{
+    int64_t started_ms = training_pass_time(pass, "startTime");
+    int64_t left_ms;
+
+    if (pass->job.deadline_seconds < 0 || started_ms < 0)
+        return false;
+    left_ms = started_ms + pass->job.deadline_seconds * 1000 - pass->now_ms;
+    if (left_ms <= 0)
+        return true;
+    training_plan_requeue(pass->plan, left_ms);
+    return false;
+}
+
+bool training_pass_has_nobody(const struct training_pass *pass)
+{
+    enum training_replica_type type;
+
+    return deciding_type(&pass->job, &type) && pass->job.replicas[type].replicas == 0;
+}
+
+static const char *nobody_message(const struct training_pass *pass)
+{
+    const struct training_job *job = &pass->job;
+    enum training_replica_type type = TRAINING_WORKER;
+
+    deciding_type(job, &type);
+    return arena_printf(pass->arena,
+                        "%s %s has 0 replicas of %s, whose success is the job's: it waits; set "
+                        "spec.%s.%s.replicas to 1 or more, or delete the job",
+                        job->kind->name, job->name, training_replica_type_name(type),
+                        job->kind->specs, training_replica_type_name(type));
+}
+
+/* Parameter servers and evaluators serve others: by themselves they neither run a job nor end it.
+ */
+static void report_undecided(struct training_pass *pass)
+{
+    const struct training_job *job = &pass->job;
+    enum training_replica_type type;
+
+    if (!deciding_type(job, &type)) {
+        training_plan_event(pass->plan, true, "NobodyDecides",
+                            "%s %s has neither a Chief, a Master nor a Worker: it never becomes "
+                            "Running or Succeeded, and ends when a replica fails, a limit is "
+                            "reached or it is deleted",
+                            job->kind->name, job->name)
+            ->once = true;
+    } else if (training_pass_has_nobody(pass)) {
+        training_plan_event(pass->plan, true, "NobodyDecides", "%s", nobody_message(pass))->once =
+            true;
+    }
+}
+
+void training_pass_note_waiting(struct training_pass *pass)
+{
+    static const char *const activities[] = {TRAINING_RUNNING, TRAINING_RESTARTING};
+    const char *reason = training_pass_reason(pass, "Waiting");
+    const char *message = nobody_message(pass);
+    const struct json *created = training_condition_get(pass->status, TRAINING_CREATED);
+
+    if (!training_pass_has_nobody(pass)) {
+        if (str_eq(json_get_string(created, "reason", ""), reason))
+            training_pass_note_created(pass);
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(activities); i++) {
+        if (training_condition_is_true(pass->status, activities[i]))
+            training_condition_set(pass->arena, pass->status, activities[i], false, reason, message,
+                                   pass->now_ms);
+    }
+    training_condition_set(pass->arena, pass->status, TRAINING_CREATED, true, reason, message,
+                           pass->now_ms);
+}
+
+struct training_judgement training_pass_judge(struct training_pass *pass)
+{
+    const struct training_words *words = &pass->job.kind->words;
+    bool with_chief = training_job_has_chief(&pass->job);
+    struct training_judgement judgement = {.outcome = TRAINING_OUTCOME_FAILED};
+
+    report_undecided(pass);
+    if (is_successful(pass)) {
+        judgement.outcome = TRAINING_OUTCOME_SUCCEEDED;
+        judgement.message = training_pass_say(pass, with_chief || !words->workers_succeeded
+                                                        ? words->succeeded
+                                                        : words->workers_succeeded);
+        return judgement;
+    }
+    judgement.message = failed_replicas(pass);
+    if (judgement.message)
+        return judgement;
+    if (is_past_backoff_limit(pass)) {
+        judgement.message = backoff_message(pass);
+        report_tries(pass);
+    } else if (is_past_deadline(pass))
+        judgement.message = deadline_message(pass);
+    else
+        judgement.outcome = TRAINING_OUTCOME_NONE;
+    return judgement;
+}

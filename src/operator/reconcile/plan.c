@@ -1,0 +1,139 @@
+/* Filling a plan. */
+#include "operator/reconcile/plan.h"
+
+#include "operator/kind/training_job.h"
+#include "operator/reconcile/gang.h"
+#include "operator/reconcile/pod_template.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <string.h>
+
+void training_plan_init(struct training_plan *plan, struct arena *arena)
+{
+    *plan = (struct training_plan){.arena = arena, .requeue_ms = -1};
+}
+
+/* The next free place of an array in an arena; the outgrown ones are left to the arena's end. */
+static void *next_place(struct arena *arena, void **items, size_t *count, size_t *capacity,
+                        size_t size)
+{
+    if (*count == *capacity) {
+        size_t grown = *capacity ? *capacity * 2 : 8;
+        void *more = arena_zalloc(arena, grown * size);
+
+        if (*count > 0)
+            memcpy(more, *items, *count * size);
+        *items = more;
+        *capacity = grown;
+    }
+    return (char *)*items + (*count)++ * size;
+}
+
+static struct training_action *add_action(struct training_plan *plan)
+{
+    void *items = plan->actions;
+    struct training_action *action = next_place(plan->arena, &items, &plan->action_count,
+                                                &plan->action_capacity, sizeof(*action));
+
+    plan->actions = items;
+    return action;
+}
+
+void training_plan_create(struct training_plan *plan, enum training_action_type type,
+                          const struct json *object)
+{
+    *add_action(plan) = (struct training_action){.type = type,
+                                                 .name = kube_meta_name(object),
+                                                 .uid = kube_meta_uid(object),
+                                                 .object = object};
+}
+
+static void prepare(const struct training_plan *plan)
+{
+    struct training_mould *mould = plan->mould;
+
+    if (mould->prepared || !mould->job->kind->prepare)
+        return;
+    mould->job->kind->prepare(plan->arena, mould->job, mould->cluster_domain);
+    mould->prepared = true;
+}
+
+void training_plan_create_part(struct training_plan *plan, enum training_action_type type,
+                               enum training_replica_type replica_type, int replica_index)
+{
+    if (type == TRAINING_CREATE_POD)
+        prepare(plan);
+    *add_action(plan) = (struct training_action){
+        .type = type,
+        .name = training_replica_name(plan->arena, plan->mould->job, replica_type, replica_index),
+        .replica_type = replica_type,
+        .replica_index = replica_index,
+    };
+}
+
+const struct json *training_plan_object(const struct training_plan *plan,
+                                        const struct training_action *action, struct arena *arena)
+{
+    const struct training_mould *mould = plan->mould;
+    struct json *pod;
+
+    if (action->object)
+        return action->object;
+    if (action->type == TRAINING_CREATE_SERVICE)
+        return training_service_new(arena, mould->job, action->replica_type, action->replica_index);
+    pod = training_pod_new(arena, mould->job, action->replica_type, action->replica_index,
+                           mould->cluster_domain);
+    if (mould->gang)
+        training_gang_mark_pod(arena, mould->gang, mould->job, action->replica_type, pod);
+    return pod;
+}
+
+void training_plan_delete(struct training_plan *plan, enum training_action_type type,
+                          const struct json *object, bool force)
+{
+    *add_action(plan) = (struct training_action){
+        .type = type,
+        .name = kube_meta_name(object),
+        .uid = kube_meta_uid(object),
+        .force = force,
+    };
+}
+
+struct training_event *training_plan_event(struct training_plan *plan, bool warning,
+                                           const char *reason, const char *format, ...)
+{
+    void *items = plan->events;
+    struct training_event *event =
+        next_place(plan->arena, &items, &plan->event_count, &plan->event_capacity, sizeof(*event));
+    va_list args;
+
+    plan->events = items;
+    va_start(args, format);
+    *event = (struct training_event){
+        .warning = warning,
+        .reason = arena_strdup(plan->arena, reason),
+        .message = arena_vprintf(plan->arena, format, args),
+    };
+    va_end(args);
+    return event;
+}
+
+void training_plan_remember(struct training_plan *plan, const struct json *job, const char *name,
+                            const char *text)
+{
+    if (str_eq(kube_meta_annotation(job, name), text))
+        return;
+    if (!plan->annotations)
+        plan->annotations = json_object(plan->arena);
+    json_set_string(plan->arena, plan->annotations, name, text);
+}
+
+void training_plan_requeue(struct training_plan *plan, int64_t delay_ms)
+{
+    if (delay_ms < 0)
+        delay_ms = 0;
+    if (plan->requeue_ms < 0 || delay_ms < plan->requeue_ms)
+        plan->requeue_ms = delay_ms;
+}

@@ -1,0 +1,215 @@
+/* The PodGroup of a job in the reconcile: made before the pods, kept true, taken away when the job
+ * shall not run; and whether the pods must wait for it. Whatever is waited for is told. Pure. */
+#include "operator/reconcile/reconcile_internal.h"
+
+#include "operator/reconcile/gang.h"
+
+#include "base/str.h"
+#include "kube/object.h"
+
+/* How often to look whether the server knows PodGroups by now: nothing else will tell. */
+enum { MISSING_POLL_MS = 5 * 1000 };
+
+static bool is_ours(const struct training_pass *pass, const struct json *object)
+{
+    return kube_meta_is_controlled_by(object, pass->job.uid);
+}
+
+/* A job whose pods were made before gang scheduling was switched on goes on without: its new pods
+ * would wait for members that never come. */
+static bool began_without(const struct training_pass *pass, const struct training_gang *gang)
+{
+    for (size_t i = 0; i < pass->observed->pod_count; i++) {
+        const struct json *pod = pass->observed->pods[i];
+
+        if (is_ours(pass, pod) && !training_gang_has_marked(gang, &pass->job, pod))
+            return true;
+    }
+    return false;
+}
+
+static bool is_living(const struct training_replica *replica)
+{
+    return replica->state == TRAINING_REPLICA_PENDING || replica->state == TRAINING_REPLICA_ACTIVE;
+}
+
+/* Whether the pods that live were all marked for one gang which is not the operator's: it has been
+ * started with another setting. The first of them comes back in pass->elsewhere, as one that was
+ * found among others does. */
+static bool began_elsewhere(struct training_pass *pass, struct training_gang *ret)
+{
+    const struct training_gang *own = pass->observed->gang;
+    bool all = true;
+
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct training_replica *replica = &pass->replicas.items[i];
+        struct training_gang gang;
+
+        if (!is_living(replica))
+            continue;
+        if (!training_gang_of_pod(&pass->job, replica->pod.json, &gang) ||
+            (own && training_gang_is_same(own, &gang, &pass->job, replica->type))) {
+            all = false;
+        } else if (!pass->elsewhere) {
+            pass->elsewhere = replica->pod.json;
+            *ret = gang;
+        }
+    }
+    return all && pass->elsewhere;
+}
+
+/* The mark on the pods that live decides: members of one group wait for each other, so what is made
+ * beside them must be one as well. The operator's own setting is for jobs that begin. */
+void training_pass_find_gang(struct training_pass *pass)
+{
+    const struct training_gang *own = pass->observed->gang;
+    struct training_gang *found = ARENA_NEW(pass->arena, struct training_gang);
+
+    if (pass->replicas.count == 0)
+        return;
+    if (began_elsewhere(pass, found)) {
+        pass->gang = found;
+        pass->keeps_group = own && own->resource == found->resource;
+        found->missing = pass->keeps_group ? own->missing : NULL;
+    } else if (own && !began_without(pass, own)) {
+        pass->gang = own;
+        pass->keeps_group = true;
+    }
+}
+
+static bool has_pods(const struct training_pass *pass)
+{
+    for (size_t i = 0; i < pass->observed->pod_count; i++) {
+        if (is_ours(pass, pass->observed->pods[i]))
+            return true;
+    }
+    return false;
+}
+
+bool training_pass_waits_for_group(const struct training_pass *pass)
+{
+    const struct json *group = pass->observed->pod_group;
+
+    if (!pass->keeps_group)
+        return false;
+    if (pass->gang->missing)
+        return true;
+    if (!group)
+        return pass->gang->admits_first;
+    if (!is_ours(pass, group) || kube_meta_is_deleting(group))
+        return true;
+    /* What has started keeps what it was given, also while the group's phase goes back because one
+     * of its pods is being replaced. */
+    return !training_gang_group_is_admitted(pass->gang, group) && !has_pods(pass);
+}
+
+static void report_missing(struct training_pass *pass)
+{
+    training_plan_event(pass->plan, true, "PodGroupsMissing",
+                        "the pods of this job are to start together, by the scheduler %s, but %s; "
+                        "none is made until then",
+                        pass->gang->scheduler, pass->gang->missing)
+        ->once = true;
+    training_plan_requeue(pass->plan, MISSING_POLL_MS);
+}
+
+static void report_stranger(struct training_pass *pass, const struct json *group)
+{
+    if (kube_meta_is_deleting(group))
+        return;
+    training_plan_event(pass->plan, true, "FailedCreatePodGroup",
+                        "Error creating: PodGroup \"%s\" exists and does not belong to this "
+                        "job" TRAINING_NAME_TAKEN,
+                        pass->job.name)
+        ->once = true;
+}
+
+static void report_waiting(struct training_pass *pass, const struct json *group)
+{
+    const char *phase = json_get_string(json_get(group, "status"), "phase", "");
+
+    training_plan_event(pass->plan, false, "WaitingForPodGroup",
+                        "no pod is made before %s admits PodGroup %s to queue %s; its phase is %s",
+                        pass->gang->scheduler, pass->job.name,
+                        json_get_string(json_get(group, "spec"), "queue", "default"),
+                        str_is_empty(phase) ? "not set yet" : phase)
+        ->once = true;
+}
+
+/* A setting of the operator that is not the one which the job began with. */
+static void report_elsewhere(struct training_pass *pass)
+{
+    const struct training_gang *own = pass->observed->gang;
+    struct training_gang gang = {0};
+
+    training_gang_of_pod(&pass->job, pass->elsewhere, &gang);
+    training_plan_event(
+        pass->plan, true, "GangSchedulerChanged",
+        "pods of this job wait for each other by the scheduler %s, as PodGroup %s, while the "
+        "operator was started with %s%s: %s, %s; to go on with the operator's setting suspend the "
+        "job and resume it, or start the operator with --gang-scheduler-name %s again",
+        gang.scheduler, pass->job.name, own ? "--gang-scheduler-name " : "no --gang-scheduler-name",
+        own ? own->scheduler : "",
+        pass->gang && pass->gang != own ? "new pods join them" : "new pods do not join them",
+        pass->keeps_group && pass->gang != own ? "and the PodGroup is kept"
+                                               : "and the PodGroup is not changed any more",
+        gang.admits_first ? TRAINING_VOLCANO : gang.scheduler)
+        ->once = true;
+}
+
+static void report_too_many(struct training_pass *pass)
+{
+    if (pass->job.scheduling.min_available <= (int64_t)pass->replicas.count)
+        return;
+    training_plan_event(
+        pass->plan, true, "MinAvailableTooLarge",
+        "spec.runPolicy.schedulingPolicy.minAvailable asks for %d pods at once, the "
+        "job has %zu: it cannot start until one of the two is changed",
+        (int)pass->job.scheduling.min_available, pass->replicas.count)
+        ->once = true;
+}
+
+void training_pass_keep_group(struct training_pass *pass)
+{
+    const struct json *group = pass->observed->pod_group;
+    struct json *patch;
+
+    if (pass->elsewhere)
+        report_elsewhere(pass);
+    if (!pass->keeps_group)
+        return;
+    if (pass->gang->missing) {
+        report_missing(pass);
+        return;
+    }
+    report_too_many(pass);
+    if (!group) {
+        training_plan_create(pass->plan, TRAINING_CREATE_POD_GROUP,
+                             training_gang_group_new(pass->arena, pass->gang, &pass->job,
+                                                     &pass->replicas, pass->now_ms));
+        return;
+    }
+    if (!is_ours(pass, group)) {
+        report_stranger(pass, group);
+        return;
+    }
+    if (kube_meta_is_deleting(group))
+        return;
+    patch = training_gang_group_patch(pass->arena, pass->gang, &pass->job, &pass->replicas,
+                                      pass->now_ms, group);
+    if (patch)
+        training_plan_create(pass->plan, TRAINING_UPDATE_POD_GROUP, patch);
+    if (training_pass_waits_for_group(pass))
+        report_waiting(pass, group);
+}
+
+void training_pass_drop_group(struct training_pass *pass)
+{
+    const struct json *group = pass->observed->pod_group;
+
+    if (!group || !is_ours(pass, group) || kube_meta_is_deleting(group))
+        return;
+    training_plan_event(pass->plan, false, "JobTerminated",
+                        "Job has been terminated. Deleting PodGroup");
+    training_plan_delete(pass->plan, TRAINING_DELETE_POD_GROUP, group, false);
+}

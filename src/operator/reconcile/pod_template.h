@@ -1,0 +1,17 @@
+/* The pod and the service of one replica, as objects ready to be created. */
+#ifndef TRAINYARD_OPERATOR_POD_TEMPLATE_H
+#define TRAINYARD_OPERATOR_POD_TEMPLATE_H
+
+#include "operator/kind/training_job.h"
+
+struct json *training_pod_new(struct arena *arena, const struct training_job *job,
+                              enum training_replica_type type, int index,
+                              const char *cluster_domain);
+struct json *training_service_new(struct arena *arena, const struct training_job *job,
+                                  enum training_replica_type type, int index);
+
+/* The template names a restart policy, which the replica's own overrides. */
+bool training_template_sets_restart_policy(const struct training_job *job,
+                                           enum training_replica_type type);
+
+#endif

@@ -1,0 +1,320 @@
+/* A job that goes on: what failed is restarted, what is missing is made, what is too much goes.
+ * Pure; part of the reconcile. Whatever is counted here is put into the plan as the job's memory,
+ * which the controller writes before it acts. */
+#include "operator/reconcile/reconcile_internal.h"
+
+#include "operator/reconcile/conditions.h"
+#include "operator/reconcile/gang.h"
+#include "operator/reconcile/pod_template.h"
+#include "operator/reconcile/restarts.h"
+
+#include "base/moment.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <inttypes.h>
+
+/* How long a pod may be overdue in leaving before its node is taken for dead. */
+enum { OVERDUE_MS = 60 * 1000 };
+
+static void delete_replica_pod(struct training_pass *pass, const struct training_replica *replica)
+{
+    if (replica->has_pod && replica->pod.deleting_ms == 0)
+        training_plan_delete(pass->plan, TRAINING_DELETE_POD, replica->pod.json, false);
+}
+
+/* Asked for by annotation: the replicas that did not fail go with the one that did. */
+static void restart_the_others(struct training_pass *pass)
+{
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        struct training_replica *replica = &pass->replicas.items[i];
+
+        replica->finished = false;
+        /* Also one that has vanished: it must not be judged once more. */
+        if (!replica->pod.json || replica->state == TRAINING_REPLICA_BLOCKED ||
+            training_replica_is_dealt_with(replica))
+            continue;
+        training_replica_send_away(replica);
+        delete_replica_pod(pass, replica);
+    }
+}
+
+/* Restart what is to be restarted; the type it is said of comes back, or -1. */
+static int restart_replicas(struct training_pass *pass)
+{
+    int first_type = -1;
+
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        struct training_replica *replica = &pass->replicas.items[i];
+
+        /* Counted by one who died before he could delete it. */
+        if (replica->state == TRAINING_REPLICA_LEAVING)
+            delete_replica_pod(pass, replica);
+        if (training_replica_judge(replica, pass->job.replicas[replica->type].restart_policy) !=
+            TRAINING_VERDICT_RESTART)
+            continue;
+        if (first_type >= 0 && pass->job.restart_together)
+            continue;
+        if (first_type < 0)
+            first_type = (int)replica->type;
+        training_pass_report_exit(pass, replica);
+        training_replica_count_restart(replica);
+        delete_replica_pod(pass, replica);
+    }
+    if (first_type >= 0 && pass->job.restart_together)
+        restart_the_others(pass);
+    return first_type;
+}
+
+static void remember_finished(struct training_pass *pass)
+{
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        struct training_replica *replica = &pass->replicas.items[i];
+
+        if (replica->finished || replica->state != TRAINING_REPLICA_SUCCEEDED)
+            continue;
+        replica->finished = true;
+        training_pass_report_exit(pass, replica);
+    }
+}
+
+/* A pod whose time to leave is long over has nobody left to end it: its node is gone. */
+void training_pass_delete_overdue(struct training_pass *pass)
+{
+    for (size_t i = 0; i < pass->observed->pod_count; i++) {
+        const struct json *pod = pass->observed->pods[i];
+        int64_t deleting_ms = kube_meta_deleting_ms(pod);
+
+        if (deleting_ms == 0 || !kube_meta_is_controlled_by(pod, pass->job.uid))
+            continue;
+        if (pass->now_ms >= deleting_ms + OVERDUE_MS) {
+            training_plan_delete(pass->plan, TRAINING_DELETE_POD, pod, true);
+            training_plan_requeue(pass->plan, OVERDUE_MS);
+        } else {
+            training_plan_requeue(pass->plan, deleting_ms + OVERDUE_MS - pass->now_ms);
+        }
+    }
+}
+
+/* The job was scaled down. */
+static void delete_surplus(struct training_pass *pass)
+{
+    const struct training_observed *observed = pass->observed;
+
+    for (size_t i = 0; i < observed->pod_count; i++) {
+        const struct json *pod = observed->pods[i];
+
+        if (kube_meta_is_controlled_by(pod, pass->job.uid) && !kube_meta_is_deleting(pod) &&
+            !training_replicas_find(&pass->replicas, &pass->job, pod))
+            training_plan_delete(pass->plan, TRAINING_DELETE_POD, pod, false);
+    }
+    for (size_t i = 0; i < observed->service_count; i++) {
+        const struct json *service = observed->services[i];
+
+        if (kube_meta_is_controlled_by(service, pass->job.uid) && !kube_meta_is_deleting(service) &&
+            !training_replicas_find(&pass->replicas, &pass->job, service))
+            training_plan_delete(pass->plan, TRAINING_DELETE_SERVICE, service, false);
+    }
+}
+
+/* A name that is taken is waited for: the job whose pods they were may just be going. */
+static void report_blocked(struct training_pass *pass, const struct json *object, const char *kind,
+                           const char *reason)
+{
+    if (kube_meta_is_deleting(object) || kube_meta_is_controlled_by(object, pass->job.uid))
+        return; /* it is going, or just let go of */
+    training_plan_event(
+        pass->plan, true, reason,
+        "Error creating: %s \"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
+        kind, kube_meta_name(object))
+        ->once = true;
+}
+
+static void create_services(struct training_pass *pass)
+{
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct training_replica *replica = &pass->replicas.items[i];
+
+        if (replica->service_blocked)
+            report_blocked(pass, replica->service, "service", "FailedCreateService");
+        else if (!replica->service)
+            training_plan_create_part(pass->plan, TRAINING_CREATE_SERVICE, replica->type,
+                                      replica->index);
+    }
+}
+
+/* Some pod is still on its way out to be replaced. */
+static bool some_leave(const struct training_pass *pass)
+{
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct training_replica *replica = &pass->replicas.items[i];
+
+        if (replica->has_pod && training_replica_is_dealt_with(replica))
+            return true;
+    }
+    return false;
+}
+
+/* A replica that fails again and again waits, and says so. */
+static bool must_wait(struct training_pass *pass, const struct training_replica *replica)
+{
+    char until[MOMENT_TEXT_MAX];
+
+    if (replica->retry_ms <= pass->now_ms || replica->finished)
+        return false;
+    moment_format(replica->retry_ms, until);
+    training_plan_requeue(pass->plan, replica->retry_ms - pass->now_ms);
+    training_plan_event(
+        pass->plan, true, "BackOff",
+        "Back-off restarting failed %s replica %d: not before %s (%" PRId64 " restarts so far)",
+        training_replica_type_name(replica->type), replica->index, until, replica->restarts)
+        ->once = true;
+    return true;
+}
+
+/* Replicas that restart together start together: none before the last old one is gone and the last
+ * back-off is over. */
+static bool all_must_wait(struct training_pass *pass)
+{
+    bool wait = false;
+
+    if (!pass->job.restart_together)
+        return false;
+    for (size_t i = 0; i < pass->replicas.count; i++)
+        wait |= must_wait(pass, &pass->replicas.items[i]);
+    return wait || some_leave(pass);
+}
+
+static void create_pods(struct training_pass *pass)
+{
+    bool wait = all_must_wait(pass);
+    bool overridden = false, scheduled_elsewhere = false;
+
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct training_replica *replica = &pass->replicas.items[i];
+
+        if (replica->state == TRAINING_REPLICA_BLOCKED)
+            report_blocked(pass, replica->pod.json, "pod", "FailedCreatePod");
+        if (replica->has_pod || replica->finished || wait || must_wait(pass, replica))
+            continue;
+        training_plan_create_part(pass->plan, TRAINING_CREATE_POD, replica->type, replica->index);
+        if (pass->gang)
+            scheduled_elsewhere |=
+                training_gang_is_overridden(pass->gang, &pass->job, replica->type);
+        overridden |= training_template_sets_restart_policy(&pass->job, replica->type);
+    }
+    if (overridden)
+        training_plan_event(
+            pass->plan, true, "SetPodTemplateRestartPolicy",
+            "Restart policy in pod template will be overwritten by restart policy in "
+            "replica spec")
+            ->once = true;
+    if (scheduled_elsewhere)
+        training_plan_event(pass->plan, true, "SetPodTemplateSchedulerName",
+                            "Another scheduler is specified when gang-scheduling is enabled and it "
+                            "will not be overwritten")
+            ->once = true;
+}
+
+/* The job as it is now, with the ports that were given out. */
+static void set_mould(struct training_pass *pass)
+{
+    struct training_mould *mould = ARENA_NEW(pass->arena, struct training_mould);
+    struct training_job *job = ARENA_NEW(pass->arena, struct training_job);
+
+    *job = pass->job;
+    *mould = (struct training_mould){
+        .job = job, .gang = pass->gang, .cluster_domain = pass->observed->cluster_domain};
+    pass->plan->mould = mould;
+}
+
+static void set_running(struct training_pass *pass)
+{
+    const struct training_words *words = &pass->job.kind->words;
+    bool with_chief = training_job_has_chief(&pass->job);
+
+    training_condition_set(
+        pass->arena, pass->status, TRAINING_RUNNING, true, training_pass_reason(pass, "Running"),
+        training_pass_say(pass, with_chief || !words->workers_running ? words->running
+                                                                      : words->workers_running),
+        pass->now_ms);
+}
+
+static const char *note_restarting(struct training_pass *pass, enum training_replica_type type)
+{
+    const char *message =
+        training_job_say(pass->arena, &pass->job, pass->job.kind->words.restarting, type, 1);
+
+    if (!training_pass_has_nobody(pass))
+        training_condition_set(pass->arena, pass->status, TRAINING_RESTARTING, true,
+                               training_pass_reason(pass, "Restarting"), message, pass->now_ms);
+    return message;
+}
+
+static void set_restarting(struct training_pass *pass, enum training_replica_type type)
+{
+    training_plan_event(pass->plan, true, training_pass_reason(pass, "Restarting"), "%s",
+                        note_restarting(pass, type));
+}
+
+/* Nobody whose work is the job's runs any more, and one is yet to be tried again: it does not run
+ * meanwhile. */
+static void stop_running(struct training_pass *pass)
+{
+    if (training_pass_is_running(pass) ||
+        !training_condition_is_true(pass->status, TRAINING_RUNNING))
+        return;
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct training_replica *replica = &pass->replicas.items[i];
+
+        if (replica->retry_ms > pass->now_ms && !replica->has_pod && !replica->finished) {
+            note_restarting(pass, replica->type);
+            return;
+        }
+    }
+}
+
+/* A restart that was counted, and then something went wrong before the status could be written: the
+ * pod was dealt with, and the job still says that it runs. The type, or -1. */
+static int interrupted_restart(const struct training_pass *pass)
+{
+    if (!training_condition_is_true(pass->status, TRAINING_RUNNING))
+        return -1;
+    for (size_t i = 0; i < pass->replicas.count; i++) {
+        const struct training_replica *replica = &pass->replicas.items[i];
+
+        if (replica->restarts > 0 && training_replica_is_dealt_with(replica))
+            return (int)replica->type;
+    }
+    return -1;
+}
+
+void training_pass_go_on(struct training_pass *pass)
+{
+    int restarted_type;
+
+    /* Nothing is made or counted on half of what the job has. */
+    if (training_pass_adopt(pass))
+        return;
+    remember_finished(pass);
+    restarted_type = restart_replicas(pass);
+    if (restarted_type < 0)
+        restarted_type = interrupted_restart(pass);
+    training_pass_delete_overdue(pass);
+    delete_surplus(pass);
+    training_pass_keep_group(pass);
+    if (!training_pass_waits_for_group(pass) && training_pass_give_ports(pass)) {
+        set_mould(pass);
+        create_services(pass);
+        create_pods(pass);
+    }
+    training_memory_write(&pass->replicas, &pass->job, pass->observed, pass->plan);
+
+    training_pass_note_waiting(pass);
+    if (restarted_type >= 0)
+        set_restarting(pass, (enum training_replica_type)restarted_type);
+    else if (training_pass_is_running(pass) && !some_leave(pass))
+        set_running(pass);
+    else
+        stop_running(pass);
+}

@@ -1,0 +1,235 @@
+/* Progress as text; see progress_text.h. Pure; called by the reader of progress. The document comes
+ * from a program of the user's: nothing in it is believed but numbers and short words. */
+#include "operator/reconcile/progress_text.h"
+
+#include "operator/kind/training_job.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "kube/object.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WORDS_MAX = 60 };
+
+/* A number as people write it: 0.4213, 812, 120000, 1.2e+300. */
+static const char *number_text(struct arena *arena, double number)
+{
+    double size = fabs(number);
+
+    return arena_printf(arena, size >= 1000 && size < 1e15 ? "%.0f" : "%.4g", number);
+}
+
+static void add(struct arena *arena, char **text, const char *words)
+{
+    *text = *text ? arena_printf(arena, "%s, %s", *text, words) : arena_strdup(arena, words);
+}
+
+static bool is_number(const struct json *value)
+{
+    return value && (value->type == JSON_INT || value->type == JSON_REAL) &&
+           isfinite(json_number(value, 0));
+}
+
+static void add_number(struct arena *arena, char **text, const struct json *document,
+                       const char *name, const char *before, const char *after)
+{
+    const struct json *value = json_get(document, name);
+
+    if (is_number(value))
+        add(arena, text,
+            arena_printf(arena, "%s%s%s", before, number_text(arena, json_number(value, 0)),
+                         after));
+}
+
+static void add_step(struct arena *arena, char **text, const struct json *document)
+{
+    const struct json *step = json_get(document, "step"), *total = json_get(document, "total");
+
+    if (!is_number(step))
+        return;
+    bool of_total = is_number(total) && json_number(total, 0) > 0;
+    add(arena, text,
+        arena_printf(arena, "step %s%s%s", number_text(arena, json_number(step, 0)),
+                     of_total ? "/" : "",
+                     of_total ? number_text(arena, json_number(total, 0)) : ""));
+}
+
+/* A character that moves the cursor, ends the line or turns the direction of writing instead of
+ * being shown: controls of ASCII and of Latin-1, separators of lines, directions. */
+static bool is_control(const char *character, size_t size)
+{
+    const unsigned char *byte = (const unsigned char *)character;
+
+    if (size == 1)
+        return byte[0] < ' ' || byte[0] == 0x7f;
+    if (size == 2)
+        return byte[0] == 0xc2 && byte[1] < 0xa0;
+    if (size == 3 && byte[0] == 0xe2 && byte[1] == 0x80) /* U+200E, U+200F, U+2028 to U+202E */
+        return byte[2] == 0x8e || byte[2] == 0x8f || (byte[2] >= 0xa8 && byte[2] <= 0xae);
+    return size == 3 && byte[0] == 0xe2 && byte[1] == 0x81 && byte[2] >= 0xa6 &&
+           byte[2] <= 0xa9; /* U+2066 to U+2069 */
+}
+
+bool training_progress_is_plain(const char *text)
+{
+    for (size_t step; *text; text += step) {
+        step = utf8_size(text, strlen(text));
+        if (step == 0 || is_control(text, step))
+            return false;
+    }
+    return true;
+}
+
+/* So many characters, whatever their language; what is none is shown as '?'. */
+static void add_waiting(struct arena *arena, char **text, const struct json *document)
+{
+    const struct json *value = json_get(document, "waiting-for");
+    const char *who = value ? json_text(value) : NULL;
+    char words[WORDS_MAX * 4 + 1];
+    size_t size = 0;
+
+    if (str_is_empty(who))
+        return;
+    for (int count = 0; *who && count < WORDS_MAX; count++) {
+        size_t step = utf8_size(who, strlen(who));
+
+        if (step == 0 || is_control(who, step)) {
+            words[size++] = '?';
+        } else {
+            memcpy(words + size, who, step);
+            size += step;
+        }
+        who += step ? step : 1;
+    }
+    words[size] = '\0';
+    add(arena, text, arena_printf(arena, "waiting for %s", words));
+}
+
+static int parse_document(struct arena *arena, const char *document, size_t size,
+                          struct json **ret_json, char **ret_text, struct err *err)
+{
+    static const struct json_limits limits = {.depth = 8};
+    struct json *json;
+    char *text = NULL;
+
+    if (size > TRAINING_PROGRESS_DOCUMENT_MAX)
+        return err_set(err, ERR_TOO_LARGE, "the document is larger than %d bytes",
+                       TRAINING_PROGRESS_DOCUMENT_MAX);
+    int r = json_parse(arena, document, size, &limits, &json, err);
+    if (r < 0)
+        return r;
+    add_step(arena, &text, json);
+    add_number(arena, &text, json, "epoch", "epoch ", "");
+    add_number(arena, &text, json, "loss", "loss ", "");
+    add_number(arena, &text, json, "accuracy", "accuracy ", "");
+    add_number(arena, &text, json, "rate", "", "/s");
+    add_waiting(arena, &text, json);
+    if (!text)
+        return err_set(err, ERR_INVALID,
+                       "the document has none of step, epoch, loss, accuracy, rate, waiting-for");
+    *ret_json = json;
+    *ret_text = text;
+    return 0;
+}
+
+int training_progress_text(struct arena *arena, const char *document, size_t size, char **ret,
+                           struct err *err)
+{
+    struct json *json;
+
+    return parse_document(arena, document, size, &json, ret, err);
+}
+
+static int find_port(const struct json *pod, const char *name)
+{
+    JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
+        JSON_EACH (port, json_get(container, "ports")) {
+            int64_t number = json_get_int(port, "containerPort", 0);
+
+            if (str_eq(json_get_string(port, "name", NULL), name) && number > 0 && number < 65536)
+                return (int)number;
+        }
+    }
+    return 0;
+}
+
+/* The pod that speaks for the job, in that phase. */
+static bool is_speaker(const struct json *pod, const char *job_uid, const char *phase)
+{
+    return str_eq(kube_meta_label(pod, TRAINING_ROLE_LABEL), "master") &&
+           kube_meta_is_controlled_by(pod, job_uid) && !kube_meta_is_deleting(pod) &&
+           str_eq(json_get_string(json_get(pod, "status"), "phase", NULL), phase);
+}
+
+const struct json *training_progress_pod(const struct json *const *pods, size_t count,
+                                         const char *job_uid, int *ret_port)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct json *pod = pods[i];
+        int port;
+
+        if (!is_speaker(pod, job_uid, "Running"))
+            continue;
+        port = find_port(pod, "progress");
+        if (!port)
+            port = find_port(pod, "metrics");
+        if (!port)
+            continue;
+        *ret_port = port;
+        return pod;
+    }
+    return NULL;
+}
+
+bool training_progress_last(struct arena *arena, const struct json *const *pods, size_t count,
+                            const char *job_uid, struct training_last_word *ret)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!is_speaker(pods[i], job_uid, "Succeeded"))
+            continue;
+        JSON_EACH (container, json_at(pods[i], "status", "containerStatuses", NULL)) {
+            const char *message =
+                json_get_string(json_at(container, "state", "terminated", NULL), "message", "");
+            struct json *json;
+            char *text;
+
+            if (parse_document(arena, message, strlen(message), &json, &text, NULL) < 0)
+                continue;
+            *ret = (struct training_last_word){
+                .text = text,
+                .report = json_get_string(json, "report", NULL),
+                .pod = pods[i],
+                .container = json_get_string(container, "name", NULL),
+            };
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Every annotation of one but the progress is in the other. */
+static bool has_annotations_of(const struct json *one, const struct json *other)
+{
+    JSON_EACH (annotation, json_at(one, "metadata", "annotations", NULL)) {
+        if (!str_eq(annotation->name, TRAINING_PROGRESS_ANNOTATION) &&
+            !str_eq(kube_meta_annotation(other, annotation->name), json_text(annotation)))
+            return false;
+    }
+    return true;
+}
+
+bool training_progress_is_all_that_changed(const struct json *old, const struct json *new_)
+{
+    return !str_eq(kube_meta_annotation(old, TRAINING_PROGRESS_ANNOTATION),
+                   kube_meta_annotation(new_, TRAINING_PROGRESS_ANNOTATION)) &&
+           str_eq(kube_meta_uid(old), kube_meta_uid(new_)) &&
+           kube_meta_is_deleting(old) == kube_meta_is_deleting(new_) &&
+           has_annotations_of(old, new_) && has_annotations_of(new_, old) &&
+           json_equal(json_get(old, "spec"), json_get(new_, "spec")) &&
+           json_equal(json_get(old, "status"), json_get(new_, "status"));
+}

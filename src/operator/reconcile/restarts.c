@@ -1,0 +1,220 @@
+/* The rules of restarting and their memory; see restarts.h. Pure; called by the reconcile. */
+#include "operator/reconcile/restarts.h"
+
+#include "base/moment.h"
+#include "base/str.h"
+#include "kube/object.h"
+
+#include <string.h>
+
+enum {
+    MEMORY_MAX = 1024 * 1024, /* of one annotation; the API allows a quarter of it */
+    UID_START = 8,            /* digits that are enough to know the pod of one replica again */
+    DISTANCE_MS = 10 * 1000,
+    DISTANCE_MAX_MS = 300 * 1000,
+};
+
+/* The key of all replicas that are not asked for any more; no replica has such a one. */
+#define PAST "past"
+
+enum training_verdict training_replica_judge(const struct training_replica *replica,
+                                             enum training_restart_policy policy)
+{
+    const struct training_pod *pod = &replica->pod;
+
+    if (replica->state != TRAINING_REPLICA_FAILED && replica->state != TRAINING_REPLICA_LOST)
+        return TRAINING_VERDICT_NONE;
+
+    switch (policy) {
+    case TRAINING_RESTART_NEVER:
+        return TRAINING_VERDICT_FAIL;
+    case TRAINING_RESTART_ALWAYS:
+    case TRAINING_RESTART_ON_FAILURE:
+        return TRAINING_VERDICT_RESTART;
+    case TRAINING_RESTART_EXIT_CODE:
+        break;
+    }
+    /* The code of a replica that was stopped from outside says nothing about its program. */
+    if (replica->state == TRAINING_REPLICA_LOST || pod->deleting_ms > 0 || pod->disrupted)
+        return TRAINING_VERDICT_RESTART;
+    return pod->exit_code >= TRAINING_EXIT_CODE_RETRYABLE ? TRAINING_VERDICT_RESTART
+                                                          : TRAINING_VERDICT_FAIL;
+}
+
+static const char *memory_key(struct arena *arena, const struct training_replica *replica)
+{
+    return arena_printf(arena, "%s-%d", training_replica_type_lower(replica->type), replica->index);
+}
+
+static const struct json *parse_annotation(const struct training_job *job, struct arena *arena,
+                                           const char *name)
+{
+    static const struct json_limits limits = {.depth = 4};
+    const char *text = kube_meta_annotation(job->json, name);
+    struct json *json;
+
+    if (!text || strlen(text) > MEMORY_MAX)
+        return NULL;
+    if (json_parse(arena, text, strlen(text), &limits, &json, NULL) < 0)
+        return NULL;
+    return json;
+}
+
+/* Bounded, so that whatever somebody wrote there can be added up. */
+static int64_t bound_count(int64_t count)
+{
+    return count < 0 ? 0 : count < INT32_MAX ? count : INT32_MAX;
+}
+
+void training_memory_read(struct training_replicas *replicas, const struct training_job *job,
+                          struct arena *arena)
+{
+    JSON_EACH (entry, parse_annotation(job, arena, TRAINING_RESTARTS_ANNOTATION)) {
+        struct training_replica *replica = training_replicas_of_key(replicas, job, entry->name);
+        int64_t count = bound_count(json_get_int(entry, "count", 0));
+
+        /* What a replica has used up stays used up when it is not asked for any more. */
+        if (!replica) {
+            replicas->past_restarts = bound_count(replicas->past_restarts + count);
+            continue;
+        }
+        replica->restarts = count;
+        replica->restarted_uid =
+            entry->type == JSON_STRING ? json_text(entry) : json_get_string(entry, "uid", NULL);
+        if (json_get(entry, "after") &&
+            moment_parse(json_get_string(entry, "after", ""), &replica->retry_ms, NULL) < 0)
+            replica->retry_ms = 0;
+    }
+    JSON_EACH (entry, parse_annotation(job, arena, TRAINING_FINISHED_ANNOTATION)) {
+        struct training_replica *replica =
+            training_replicas_of_key(replicas, job, json_text(entry));
+
+        if (replica)
+            replica->finished = true;
+    }
+}
+
+static void write_annotation(const struct training_job *job, struct training_plan *plan,
+                             const char *name, const struct json *value)
+{
+    training_plan_remember(plan, job->json, name,
+                           json_count(value) ? json_to_string(plan->arena, value) : NULL);
+}
+
+/* A pod that was sent away, without a count: thousands may be at once, and the annotations of an
+ * object have room for a quarter of a megabyte. */
+static struct json *sent_away(struct arena *arena, const char *uid)
+{
+    return json_stringf(arena, "%.*s", (int)UID_START, uid);
+}
+
+static void remember_surplus(const struct training_replicas *replicas,
+                             const struct training_job *job,
+                             const struct training_observed *observed, struct arena *arena,
+                             struct json *restarts)
+{
+    for (size_t i = 0; i < observed->pod_count; i++) {
+        const struct json *pod = observed->pods[i];
+        enum training_replica_type type;
+        int64_t index;
+
+        if (kube_meta_is_controlled_by(pod, job->uid) &&
+            training_job_describes(job, pod, &type, &index) &&
+            !training_replicas_get(replicas, job, type, index))
+            json_set(arena, restarts,
+                     arena_printf(arena, "%s-%d", training_replica_type_lower(type), (int)index),
+                     sent_away(arena, kube_meta_uid(pod)));
+    }
+}
+
+static struct json *replica_memory(struct arena *arena, const struct training_replica *replica)
+{
+    struct json *entry;
+
+    if (replica->restarts == 0 && replica->retry_ms == 0)
+        return sent_away(arena, replica->restarted_uid);
+    entry = json_object(arena);
+    json_set_int(arena, entry, "count", replica->restarts);
+    json_set_string(arena, entry, "uid", replica->restarted_uid);
+    if (replica->retry_ms > 0) {
+        char after[MOMENT_TEXT_MAX];
+
+        moment_format(replica->retry_ms, after);
+        json_set_string(arena, entry, "after", after);
+    }
+    return entry;
+}
+
+void training_memory_write(const struct training_replicas *replicas, const struct training_job *job,
+                           const struct training_observed *observed, struct training_plan *plan)
+{
+    struct arena *arena = plan->arena;
+    struct json *restarts = json_object(arena);
+    struct json *finished = json_array(arena);
+
+    for (size_t i = 0; i < replicas->count; i++) {
+        const struct training_replica *replica = &replicas->items[i];
+
+        /* One that was only sent away is forgotten as soon as it is gone. */
+        if (replica->restarts > 0 || replica->retry_ms > 0 ||
+            training_replica_is_dealt_with(replica))
+            json_set(arena, restarts, memory_key(arena, replica), replica_memory(arena, replica));
+        if (replica->finished)
+            json_append(finished, json_string(arena, memory_key(arena, replica)));
+    }
+    if (replicas->past_restarts > 0)
+        json_set_int(arena, json_ensure_object(arena, restarts, PAST), "count",
+                     replicas->past_restarts);
+    remember_surplus(replicas, job, observed, arena, restarts);
+    write_annotation(job, plan, TRAINING_RESTARTS_ANNOTATION, restarts);
+    write_annotation(job, plan, TRAINING_FINISHED_ANNOTATION, finished);
+}
+
+/* How far apart the next pod must be from the one before. */
+static int64_t distance_ms(int64_t restarts)
+{
+    int64_t distance = DISTANCE_MS;
+
+    if (restarts < 2)
+        return 0;
+    for (int64_t i = 2; i < restarts && distance < DISTANCE_MAX_MS; i++)
+        distance *= 2;
+    return distance < DISTANCE_MAX_MS ? distance : DISTANCE_MAX_MS;
+}
+
+void training_replica_count_restart(struct training_replica *replica)
+{
+    const struct training_pod *pod = &replica->pod;
+    bool own_fault =
+        replica->state == TRAINING_REPLICA_FAILED && pod->deleting_ms == 0 && !pod->disrupted;
+    int64_t created_ms = kube_meta_created_ms(pod->json);
+
+    replica->restarts += 1 + pod->restarts;
+    replica->restarted_uid = pod->uid;
+    replica->retry_ms = 0;
+    if (own_fault && created_ms > 0 && distance_ms(replica->restarts) > 0)
+        replica->retry_ms = created_ms + distance_ms(replica->restarts);
+}
+
+void training_replica_send_away(struct training_replica *replica)
+{
+    replica->restarts += replica->pod.restarts;
+    replica->restarted_uid = replica->pod.uid;
+}
+
+void training_replicas_restarts(const struct training_replicas *replicas,
+                                const struct training_job *job, int64_t *ret_remembered,
+                                int64_t *ret_in_place)
+{
+    *ret_remembered = replicas->past_restarts;
+    *ret_in_place = 0;
+    for (size_t i = 0; i < replicas->count; i++) {
+        const struct training_replica *replica = &replicas->items[i];
+
+        *ret_remembered += replica->restarts;
+        if (job->replicas[replica->type].restart_policy == TRAINING_RESTART_NEVER)
+            continue;
+        if (replica->state == TRAINING_REPLICA_ACTIVE || replica->state == TRAINING_REPLICA_PENDING)
+            *ret_in_place += replica->pod.restarts;
+    }
+}
