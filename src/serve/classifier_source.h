@@ -6,7 +6,7 @@
 #define TRAINYARD_SERVE_CLASSIFIER_SOURCE_H
 
 #include "loop/loop.h"
-#include "models/classifier_model.h"
+#include "models/classifier/model.h"
 
 #include <stdint.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "models/face_model.h"
+#include "models/face/model.h"
 #include "train/data/dataset.h"
 
 #include <stddef.h>

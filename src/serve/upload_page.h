@@ -7,7 +7,7 @@
 #define TRAINYARD_SERVE_UPLOAD_PAGE_H
 
 #include "loop/loop.h"
-#include "models/face_model.h"
+#include "models/face/model.h"
 #include "net/http/http.h"
 #include "train/data/dataset.h"
 

@@ -6,7 +6,7 @@
  *   bench_classifier_step [fp32|bf16] */
 #include "base/mem.h"
 #include "base/rand.h"
-#include "models/classifier_trainer.h"
+#include "models/classifier/trainer.h"
 #include "train/network/optimizer.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
  *   bench_face_step [fp32|bf16 [SIDE]] */
 #include "base/mem.h"
 #include "base/rand.h"
-#include "models/face_trainer.h"
+#include "models/face/trainer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

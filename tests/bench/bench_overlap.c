@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "comm/group/tf_config.h"
-#include "models/classifier.h"
+#include "models/classifier/classifier.h"
 #include "train/team/reducer_comm.h"
 #include "train/team/team.h"
 

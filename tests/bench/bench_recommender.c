@@ -4,7 +4,7 @@
  * as MovieLens has. Prints the best of several epochs. */
 #include "base/mem.h"
 #include "base/rand.h"
-#include "models/recommender_fit.h"
+#include "models/recommender/fit.h"
 #include "train/kernels/kernels.h"
 
 #include <stdio.h>

@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "base/rand.h"
-#include "models/face_trainer.h"
+#include "models/face/trainer.h"
 #include "train/team/reducer_comm.h"
 
 #include <trainyard/tf_config.h>

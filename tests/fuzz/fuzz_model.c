@@ -4,9 +4,9 @@
 #include "base/buf.h"
 #include "base/json/json.h"
 #include "base/mem.h"
-#include "models/classifier_model.h"
-#include "models/face_model.h"
-#include "models/recommender_model.h"
+#include "models/classifier/model.h"
+#include "models/face/model.h"
+#include "models/recommender/model.h"
 
 #include <stdio.h>
 #include <string.h>

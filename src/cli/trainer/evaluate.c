@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "cli/trainer/fit_cluster.h"
-#include "models/classifier_eval.h"
+#include "models/classifier/eval.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
-#include "models/classifier_onnx.h"
-#include "models/face_onnx.h"
+#include "models/classifier/onnx.h"
+#include "models/face/onnx.h"
 #include "train/network/onnx.h"
 #include "train/run/checkpoint.h"
 

@@ -8,7 +8,7 @@
 #include "cli/trainer/fit_options.h"
 #include "cli/trainer/fit_report.h"
 #include "cli/trainer/fit_terms.h"
-#include "models/classifier_fit.h"
+#include "models/classifier/fit.h"
 #include "train/run/model_dir.h"
 #include "train/team/reducer_comm.h"
 

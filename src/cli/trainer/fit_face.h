@@ -3,7 +3,7 @@
 #define TRAINYARD_CLI_TRAINER_FIT_FACE_H
 
 #include "cli/trainer/fit_options.h"
-#include "models/face_fit.h"
+#include "models/face/fit.h"
 
 struct fit_face_values {
     struct fit_shared shared;

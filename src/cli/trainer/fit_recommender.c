@@ -7,7 +7,7 @@
 #include "cli/trainer/fit_options.h"
 #include "cli/trainer/fit_report.h"
 #include "cli/trainer/fit_terms.h"
-#include "models/recommender_fit.h"
+#include "models/recommender/fit.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "cli/trainer/people.h"
 #include "cli/trainer/predict_probes.h"
-#include "models/face_eval.h"
+#include "models/face/eval.h"
 #include "serve/face_gallery.h"
 #include "train/data/picture.h"
 

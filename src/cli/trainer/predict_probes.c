@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "base/utf8.h"
-#include "models/face_probe.h"
+#include "models/face/probe.h"
 
 #include <stdio.h>
 #include <string.h>

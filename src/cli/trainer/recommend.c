@@ -2,7 +2,7 @@
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
-#include "models/recommender_top.h"
+#include "models/recommender/top.h"
 
 #include <stdio.h>
 #include <string.h>

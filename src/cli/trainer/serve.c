@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "cli/trainer/serve_site.h"
 #include "loop/signals.h"
-#include "models/face_threshold.h"
+#include "models/face/threshold.h"
 #include "net/http/server.h"
 #include "serve/page.h"
 #include "train/data/idx.h"

@@ -6,7 +6,7 @@
 #include "taste.h"
 
 #include "base/system/file.h"
-#include "models/recommender_fit.h"
+#include "models/recommender/fit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
  * other file is refused. */
 #include "base/rand.h"
 #include "base/system/file.h"
-#include "models/classifier_model.h"
-#include "models/face_model.h"
+#include "models/classifier/model.h"
+#include "models/face/model.h"
 #include "train/run/checkpoint.h"
 
 #include <math.h>

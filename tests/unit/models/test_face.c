@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/system/file.h"
-#include "models/face_model.h"
+#include "models/face/model.h"
 #include "train/run/checkpoint.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Batches of people and of blends: who is blended with whom, with which label, and that a batch
  * depends on seed and step alone; and what the model sees of a blend, with the light kept. */
-#include "models/face_batch.h"
-#include "models/face_pictures.h"
+#include "models/face/batch.h"
+#include "models/face/pictures.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* The judgement of a model: what is counted, what is said, and what cannot be compared. */
-#include "models/face_eval.h"
+#include "models/face/eval.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include "thread_reducer.h"
 
 #include "base/system/file.h"
-#include "models/face_fit.h"
+#include "models/face/fit.h"
 #include "train/run/checkpoint.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Probes against a gallery: who is compared with whom, who counts as a stranger, and what is drawn
  * of it. The model has learned nothing: a picture that is in both is still at distance 0. */
-#include "models/face_probe.h"
+#include "models/face/probe.h"
 
 #include "base/mem.h"
 #include "train/data/picture.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "models/face_threshold.h"
+#include "models/face/threshold.h"
 
 #include <math.h>
 #include <stdlib.h>

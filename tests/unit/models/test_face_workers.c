@@ -5,8 +5,8 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "models/face_pictures.h"
-#include "models/face_trainer.h"
+#include "models/face/pictures.h"
+#include "models/face/trainer.h"
 #include "train/team/reducer_comm.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/system/file.h"
-#include "models/classifier_onnx.h"
-#include "models/face_onnx.h"
+#include "models/classifier/onnx.h"
+#include "models/face/onnx.h"
 #include "train/network/onnx.h"
 
 #include <setjmp.h>

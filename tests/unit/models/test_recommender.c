@@ -2,7 +2,7 @@
  * both labels against finite differences. */
 #include "base/mem.h"
 #include "base/rand.h"
-#include "models/recommender_batch.h"
+#include "models/recommender/batch.h"
 #include "train/kernels/kernels.h"
 
 #include <math.h>

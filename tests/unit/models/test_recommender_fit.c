@@ -3,7 +3,7 @@
  * back the model. */
 #include "recommender_run.h"
 
-#include "models/recommender_top.h"
+#include "models/recommender/top.h"
 
 #include <string.h>
 

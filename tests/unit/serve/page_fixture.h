@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_TESTS_SERVE_PAGE_FIXTURE_H
 #define TRAINYARD_TESTS_SERVE_PAGE_FIXTURE_H
 
-#include "models/face_model.h"
+#include "models/face/model.h"
 #include "train/data/dataset.h"
 #include "train/network/params.h"
 

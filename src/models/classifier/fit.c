@@ -1,0 +1,339 @@
+/* Training a classifier: beginning, end, and the way of workers in step; see classifier_fit.h. */
+#include "models/classifier/fit_internal.h"
+
+#include "base/mem.h"
+#include "base/moment.h"
+#include "train/run/checkpoint.h"
+#include "train/run/fit_loop.h"
+#include "train/run/model_versions.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+int classifier_fit_check(const struct classifier_fit_options *options, bool servers,
+                         struct err *err)
+{
+    if (servers && options->optimizer == OPTIMIZER_ADAM)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "parameter servers do not know the optimizer 'adam': use --optimizer "
+                       "adagrad or sgd");
+    if (!(options->rate > 0 && options->rate <= 100))
+        return err_set(err, ERR_INVALID, "a learning rate of %g does not lie between 0 and 100",
+                       (double)options->rate);
+    if (options->batch < 1 || options->batch > CLASSIFIER_BATCH_MAX)
+        return err_set(err, ERR_INVALID, "a batch of %d pictures is not in 1 … %d", options->batch,
+                       CLASSIFIER_BATCH_MAX);
+    return optimizer_clip_check(options->clip, err);
+}
+
+uint64_t classifier_fit_hash(const struct classifier_fit_options *options)
+{
+    const uint64_t numbers[] = {
+        (uint64_t)options->kind,
+        (uint64_t)options->precision,
+        options->seed,
+        options->steps,
+        (uint64_t)options->batch,
+        (uint64_t)options->optimizer,
+        (uint64_t)options->schedule,
+        fit_loop_bits(options->rate),
+        fit_loop_bits(options->clip),
+        options->warm_up,
+    };
+    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
+}
+
+uint64_t classifier_fit_hash_data(const struct classifier_fit_options *options,
+                                  const struct idx *train)
+{
+    const uint64_t numbers[] = {
+        classifier_fit_hash(options), train->count, (uint64_t)train->height, (uint64_t)train->width,
+        (uint64_t)train->classes,
+    };
+    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
+}
+
+void classifier_fit_model_path(const char *model_dir, char *path, size_t size)
+{
+    snprintf(path, size, "%s/%s", model_dir, CLASSIFIER_MODEL_FILE);
+}
+
+static int open_test(struct classifier_fit *fit, struct err *err)
+{
+    const char *data = fit->options->data;
+    int result = idx_open(data, IDX_TEST, &fit->test, err);
+    if (result == 0 &&
+        classifier_eval_check(classifier_model_config(fit->model), fit->test, err) < 0)
+        result = err_wrap(err, "the test pictures of '%s'", data);
+    return result;
+}
+
+int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool judges,
+                         struct err *err)
+{
+    const struct classifier_fit_options *options = fit->options;
+    int result = classifier_fit_check(options, !fit->reducer, err);
+    if (result == 0 && !options->train)
+        result = idx_open(options->data, IDX_TRAIN, &fit->own, err);
+    if (result < 0)
+        return result;
+    fit->train = options->train ? options->train : fit->own;
+    if (fit->train->height != fit->train->width)
+        return err_set(err, ERR_UNSUPPORTED, "pictures of %d×%d in '%s' are not square",
+                       fit->train->width, fit->train->height, options->data);
+    struct classifier_config config = {.kind = options->kind,
+                                       .side = fit->train->height,
+                                       .channels = 1,
+                                       .classes = fit->train->classes,
+                                       .precision = options->precision};
+    result = classifier_model_new(&config, &fit->model, err);
+    if (result < 0)
+        return err_wrap(err, "'%s'", options->data);
+    if (judges && (result = open_test(fit, err)) < 0)
+        return result;
+    for (int i = 0; i < config.classes; i++) {
+        char label[CLASSIFIER_LABEL_MAX];
+        classifier_model_set_label(fit->model, i,
+                                   idx_label_name(options->data, i, label, sizeof(label)));
+    }
+    params_initialise(classifier_model_params(fit->model), options->seed);
+    classifier_model_changed(fit->model);
+    fit->schedule = (struct schedule){.kind = options->schedule,
+                                      .rate = options->rate,
+                                      .warm_up = options->warm_up,
+                                      .steps = options->steps};
+    struct classifier_trainer_options trainer = {.seed = options->seed,
+                                                 .batch = options->batch,
+                                                 .rank = rank,
+                                                 .size = size,
+                                                 .reducer = fit->reducer,
+                                                 .threads = options->threads,
+                                                 /* Servers say which step is next, not the count
+                                                  * here: nothing can be made ahead. */
+                                                 .loaders = fit->reducer ? options->loaders : 0};
+    fit->log = run_log_new(
+        &options->log,
+        &(struct run_log_subject){.model = "classifier",
+                                  .directory = options->model_dir,
+                                  .unit = "images",
+                                  .steps_an_epoch = (double)fit->train->count / options->batch});
+    return classifier_trainer_new(&trainer, fit->model, fit->train, &fit->trainer, err);
+}
+
+void classifier_fit_release(struct classifier_fit *fit)
+{
+    if (fit->claim >= 0)
+        close(fit->claim);
+    run_log_free(fit->log);
+    classifier_trainer_free(fit->trainer);
+    optimizer_free(fit->optimizer);
+    classifier_model_free(fit->model);
+    idx_free(fit->own);
+    idx_free(fit->test);
+}
+
+void classifier_fit_sentence(const struct classifier_fit *fit, size_t workers, size_t servers,
+                             char *text, size_t size)
+{
+    const struct classifier_config *config = classifier_model_config(fit->model);
+    char with[64] = "", kernels[64];
+    kernels_sentence(config->precision, kernels, sizeof(kernels));
+    if (servers)
+        snprintf(with, sizeof(with), ", %zu parameter server%s", servers, servers == 1 ? "" : "s");
+    snprintf(text, size,
+             "%s classifier: %zu parameters, %zu pictures of %d×%d, %d classes, %zu worker%s%s, "
+             "kernels %s",
+             classifier_kind_name(config->kind),
+             params_trainable(classifier_model_params(fit->model)), fit->train->count, config->side,
+             config->side, config->classes, workers, workers == 1 ? "" : "s", with, kernels);
+}
+
+int classifier_fit_check_loss(double loss, struct err *err)
+{
+    if (loss < SOFTMAX_LOSS_MAX / 2.0)
+        return 0;
+    return err_set(err, ERR_INVALID, "the loss is not a number any more");
+}
+
+struct model_writer {
+    const struct classifier_fit *fit;
+    uint64_t step;
+};
+
+static int write_model(void *context, const char *path, struct err *err)
+{
+    const struct model_writer *writer = context;
+    return classifier_model_save(writer->fit->model, path, writer->step, writer->fit->options->seed,
+                                 err);
+}
+
+int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *result,
+                            struct err *err)
+{
+    const struct classifier_fit_options *options = fit->options;
+    struct model_writer writer = {.fit = fit, .step = result->last};
+    int failed = classifier_eval_run(fit->model, fit->test, &result->eval, err);
+    if (failed < 0)
+        return failed;
+    result->judged = true;
+    run_log_judged(fit->log, result->last, "test-accuracy", result->eval.accuracy);
+    char text[128];
+    classifier_eval_sentence(&result->eval, text, sizeof(text));
+    run_log_result(fit->log, text);
+    classifier_model_set_accuracy(fit->model, result->eval.accuracy);
+    if (options->model_dir) {
+        char path[CHECKPOINT_PATH_MAX];
+        classifier_fit_model_path(options->model_dir, path, sizeof(path));
+        failed = write_model(&writer, path, err);
+    }
+    if (failed == 0 && options->export_dir) {
+        failed = model_versions_publish(options->export_dir, CLASSIFIER_MODEL_FILE,
+                                        moment_wall_ms() / 1000, write_model, &writer,
+                                        &result->version, err);
+        if (failed < 0)
+            return err_wrap(err, "cannot export the model");
+    }
+    return failed;
+}
+
+/* ---- In step */
+
+/* What is summed with the gradients: whether a worker wants to end or knows of one that waits, how
+ * many pictures it got right, and the loss, in digits small enough that their sum over the workers
+ * is exact. */
+enum { TAIL_STOP, TAIL_WANTED, TAIL_RIGHT, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };
+
+static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
+                    struct err *err)
+{
+    struct classifier_fit *fit = context;
+    struct params *params = classifier_model_params(fit->model);
+    struct softmax_result own;
+    float wanted = reducer_wanted(fit->reducer); /* before any sum is begun */
+    int result = classifier_trainer_gradient(fit->trainer, step, &own, err);
+    if (result < 0)
+        return result;
+    float *tail = params->gradients + params->floats;
+    tail[TAIL_STOP] = stop ? 1 : 0;
+    tail[TAIL_WANTED] = wanted;
+    tail[TAIL_RIGHT] = (float)own.right;
+    for (int i = 0; i < TAIL_DIGITS; i++)
+        tail[TAIL_LOSS + i] = (float)(own.loss >> i * DIGIT_BITS & ((1 << DIGIT_BITS) - 1));
+    result = classifier_trainer_reduce(fit->trainer, err);
+    if (result < 0)
+        return result;
+    double loss = 0;
+    for (int i = TAIL_DIGITS - 1; i >= 0; i--)
+        loss = loss * (1 << DIGIT_BITS) + (double)tail[TAIL_LOSS + i];
+    loss /= (double)SOFTMAX_UNITS * fit->options->batch;
+    result = classifier_fit_check_loss(loss, err); /* every worker sees the same, so all end here */
+    if (result < 0)
+        return result;
+    classifier_trainer_learn(fit->trainer);
+    float rate = schedule_rate(&fit->schedule, step);
+    classifier_trainer_update(fit->trainer, fit->optimizer, fit->options->clip, step, rate);
+    *ret = (struct fit_loop_step){.loss = loss,
+                                  .rate = rate,
+                                  .accuracy = (double)tail[TAIL_RIGHT] / fit->options->batch,
+                                  .stop = tail[TAIL_STOP] > 0,
+                                  .wanted = tail[TAIL_WANTED] > 0};
+    return 0;
+}
+
+static void values_changed(void *context)
+{
+    struct classifier_fit *fit = context;
+    classifier_model_changed(fit->model);
+}
+
+static float *learned(void *context, size_t *ret_count)
+{
+    struct classifier_fit *fit = context;
+    return classifier_trainer_learned(fit->trainer, ret_count);
+}
+
+static int regroup(void *context, struct err *err)
+{
+    struct classifier_fit *fit = context;
+    return classifier_trainer_regroup(fit->trainer, fit->reducer->rank, fit->reducer->size, err);
+}
+
+static void note(void *context, struct arena *arena, struct json *notes)
+{
+    const struct classifier_fit *fit = context;
+    classifier_model_note(fit->model, arena, notes);
+}
+
+static struct json *config_of(void *context, struct arena *arena)
+{
+    const struct classifier_fit *fit = context;
+    return classifier_config_to_json(arena, classifier_model_config(fit->model));
+}
+
+static int run(struct classifier_fit *fit, struct classifier_fit_result *result, struct err *err)
+{
+    const struct classifier_fit_options *options = fit->options;
+    struct reducer *reducer = fit->reducer;
+    int failed = classifier_fit_start(fit, reducer->rank, reducer->size, true, err);
+    if (failed < 0)
+        return failed;
+    fit->optimizer = optimizer_new(options->optimizer, 0, classifier_model_params(fit->model));
+    if (options->optimizer == OPTIMIZER_SGD)
+        fit->optimizer->momentum = 0; /* as the servers have it, and the workshop */
+    char start[256];
+    classifier_fit_sentence(fit, (size_t)reducer->size, 0, start, sizeof(start));
+    struct fit_loop loop = {
+        .model = "classifier",
+        .seed = options->seed,
+        .steps = options->steps,
+        .batch = (size_t)options->batch,
+        .model_dir = options->model_dir,
+        .checkpoint_every = options->checkpoint_every,
+        .keep = options->keep,
+        .log = fit->log,
+        .stop = options->stop,
+        .start = start,
+        .kept = options->kept,
+        .claim = &fit->claim,
+        .reducer = reducer,
+        .params = classifier_model_params(fit->model),
+        .optimizer = fit->optimizer,
+        .context = fit,
+        .step = one_step,
+        .changed = values_changed,
+        .learned = learned,
+        .regroup = regroup,
+        .config = config_of,
+        .note = note,
+    };
+    struct fit_loop_result done;
+    failed = fit_loop_run(&loop, &done, err);
+    if (failed < 0)
+        return failed;
+    result->first = done.first;
+    result->last = done.last;
+    result->stopped = done.stopped;
+    result->loss = done.loss;
+    failed = !done.stopped && reducer->rank == 0 ? classifier_fit_conclude(fit, result, err) : 0;
+    return failed < 0 ? failed : fit_loop_check_saved(&done, err);
+}
+
+int classifier_fit(const struct classifier_fit_options *options, struct reducer *reducer,
+                   struct classifier_fit_result *ret, struct err *err)
+{
+    struct classifier_fit_result result = {0};
+    _cleanup_(classifier_fit_release) struct classifier_fit fit = {
+        .options = options, .reducer = reducer, .claim = -1};
+    int failed = run(&fit, &result, err);
+    if (failed < 0) {
+        classifier_fit_result_release(&result);
+        return failed;
+    }
+    *ret = result;
+    return 0;
+}
+
+void classifier_fit_result_release(struct classifier_fit_result *result)
+{
+    classifier_eval_release(&result->eval);
+}

@@ -1,0 +1,95 @@
+/* Training a classifier from beginning to end, in one of two ways. In step: workers sum their
+ * gradients at every step, and N of them equal one. With parameter servers: each worker takes the
+ * next step from a common count, pulls the variables, and pushes its gradient without waiting for
+ * anybody. Either way the chief speaks, judges the model on the test pictures, and writes and
+ * exports it. */
+#ifndef TRAINYARD_MODELS_CLASSIFIER_FIT_H
+#define TRAINYARD_MODELS_CLASSIFIER_FIT_H
+
+#include "comm/ps/ps.h"
+#include "models/classifier/eval.h"
+#include "train/network/optimizer.h"
+#include "train/run/run_log.h"
+#include "train/team/reducer.h"
+
+#include <signal.h>
+
+struct classifier_fit_options {
+    enum classifier_kind kind;
+    uint64_t seed;
+    uint64_t steps; /* of all workers, those of an earlier run that is resumed included */
+    int batch;      /* pictures of a step: of all workers in step, of one with servers */
+    int threads;
+    int loaders; /* threads that make batches ahead; 0: none, as always with servers */
+    enum precision precision;
+    enum optimizer_kind optimizer; /* with servers: SGD or Adagrad */
+    enum schedule_kind schedule;
+    float rate;              /* learning rate at its highest */
+    float clip;              /* longest gradient; 0: any */
+    uint64_t warm_up;        /* steps in which it rises */
+    const char *data;        /* directory of IDX files */
+    const struct idx *train; /* those to train on, where they were read already, else NULL */
+    const char *model_dir;   /* NULL: nothing is written or resumed */
+    const char *export_dir;  /* NULL: no version is published */
+    uint64_t checkpoint_every;
+    size_t keep;             /* checkpoints */
+    const struct json *kept; /* see fit_loop.h */
+    struct run_log_options log;
+    const volatile sig_atomic_t *stop; /* not 0: save and end after this step; NULL: never */
+};
+
+/* Learning rates that suit Adagrad; the gradients that servers get come late, which bears less. */
+#define CLASSIFIER_FIT_RATE         0.01f
+#define CLASSIFIER_FIT_RATE_SERVERS 0.002f
+
+#define CLASSIFIER_FIT_DEFAULT                                                                     \
+    ((struct classifier_fit_options){                                                              \
+        .kind = CLASSIFIER_CNN,                                                                    \
+        .seed = 1,                                                                                 \
+        .steps = 200,                                                                              \
+        .batch = 100,                                                                              \
+        .threads = 1,                                                                              \
+        .loaders = 1,                                                                              \
+        .optimizer = OPTIMIZER_ADAGRAD,                                                            \
+        .schedule = SCHEDULE_CONSTANT,                                                             \
+        .rate = CLASSIFIER_FIT_RATE,                                                               \
+        .warm_up = 40,                                                                             \
+        .data = IDX_DIRECTORY_DEFAULT,                                                             \
+        .checkpoint_every = 100,                                                                   \
+        .keep = 3,                                                                                 \
+    })
+
+struct classifier_fit_result {
+    uint64_t first, last; /* steps done before and after */
+    bool stopped;         /* asked to end before the last step */
+    double loss;          /* of the last step */
+    bool judged;          /* the chief, at the end of a whole run */
+    struct classifier_eval eval;
+    int64_t version; /* that was exported; 0: none */
+};
+
+/* `servers`: whether there are parameter servers. */
+int classifier_fit_check(const struct classifier_fit_options *options, bool servers,
+                         struct err *err);
+
+/* What all processes must agree on: nothing that only those with the data know. */
+uint64_t classifier_fit_hash(const struct classifier_fit_options *options);
+/* Workers in step all have the data, and the same. */
+uint64_t classifier_fit_hash_data(const struct classifier_fit_options *options,
+                                  const struct idx *train);
+
+int classifier_fit(const struct classifier_fit_options *options, struct reducer *reducer,
+                   struct classifier_fit_result *ret, struct err *err);
+
+/* With servers: each chief and worker with its own client. The client is finished at the end of a
+ * whole run, so that the servers end with their last worker. */
+int classifier_fit_async(const struct classifier_fit_options *options, struct ps_client *client,
+                         bool chief, size_t workers, struct classifier_fit_result *ret,
+                         struct err *err);
+
+void classifier_fit_result_release(struct classifier_fit_result *result);
+
+/* The final model of a model directory: "DIR/classifier.model". */
+void classifier_fit_model_path(const char *model_dir, char *path, size_t size);
+
+#endif

@@ -1,0 +1,51 @@
+/* Which pictures make up the batch of a step; see face_batch.h. */
+#include "models/face/batch.h"
+
+#include "base/mem.h"
+#include "base/rand.h"
+
+#include <stdbool.h>
+
+/* A blend takes so much of the other at least, and at most the rest: nearer to one of the two it
+ * would be a picture of that one. */
+#define LEAST 0.35f
+
+/* Far from the draws that change pictures, which are keyed by positions. */
+#define KEY ((uint64_t)1 << 32)
+
+/* With whom the person in this place is blended: each in turn over the steps, never with itself. */
+static size_t partner(size_t place, uint64_t step, size_t persons)
+{
+    return (place + 1 + (size_t)(step % (persons - 1))) % persons;
+}
+
+int face_batch_draw(const struct dataset *dataset, const struct dataset_persons_list *from,
+                    const struct face_batch_options *options, uint64_t step,
+                    struct face_batch_entry *ret_entries, struct err *err)
+{
+    size_t persons = options->persons, pictures = options->pictures;
+    _cleanup_free_ struct dataset_sample *samples =
+        mem_calloc(persons * pictures, sizeof(*samples));
+    int result =
+        dataset_draw_batch(dataset, from, options->seed, step, persons, pictures, samples, err);
+    for (size_t place = 0; result == 0 && place < persons; place++) {
+        bool blended = place < options->blended && persons > 1;
+        const struct dataset_sample *others =
+            samples + (blended ? partner(place, step, persons) : place) * pictures;
+        struct rand rand;
+        rand_init_keyed(&rand, options->seed, step, KEY + place);
+        float part = LEAST + (1 - 2 * LEAST) * (float)rand_unit(&rand);
+        struct augment_shape shape = augment_shape_draw(&rand, options->reshape);
+        for (size_t i = 0; i < pictures; i++) {
+            const struct dataset_sample *sample = &samples[place * pictures + i];
+            ret_entries[place * pictures + i] = (struct face_batch_entry){
+                .sample = *sample,
+                .other = others[i],
+                .part = blended ? part : 0,
+                .shape = shape,
+                .label = (int)(blended ? dataset_persons(dataset) + place : sample->person),
+            };
+        }
+    }
+    return result;
+}

@@ -1,0 +1,396 @@
+/* Training a face model from beginning to end; see face_fit.h. */
+#include "models/face/fit.h"
+
+#include "base/mem.h"
+#include "models/face/pictures.h"
+#include "train/data/batch_feed.h"
+#include "train/run/checkpoint.h"
+#include "train/run/fit_loop.h"
+
+#include <math.h>
+#include <unistd.h>
+
+/* What lives as long as one run. */
+struct fit {
+    const struct face_fit_options *options;
+    const struct dataset *dataset;
+    struct reducer *reducer;
+    struct face_model *model;
+    struct face_trainer *trainer;
+    struct face_pictures *pictures;
+    struct run_log *log;
+    struct dataset_split split;
+    struct batch_feed *feed;
+    int claim; /* on the model directory; -1: none */
+};
+
+static void fit_release(struct fit *fit)
+{
+    if (fit->claim >= 0)
+        close(fit->claim);
+    batch_feed_free(fit->feed);
+    run_log_free(fit->log);
+    face_trainer_free(fit->trainer);
+    face_model_free(fit->model);
+    face_pictures_free(fit->pictures);
+    dataset_split_release(&fit->split);
+}
+
+uint64_t face_fit_hash(const struct face_fit_options *options, const struct dataset *dataset)
+{
+    const struct face_config *model = &options->model;
+    const uint64_t numbers[] = {
+        (uint64_t)model->side,
+        (uint64_t)model->channels,
+        (uint64_t)model->embedding,
+        (uint64_t)model->width,
+        (uint64_t)model->norm,
+        (uint64_t)model->light,
+        (uint64_t)model->precision,
+        (uint64_t)model->crop,
+        model->five_views,
+        options->seed,
+        options->steps,
+        options->batch_persons,
+        options->batch_pictures,
+        options->held_out,
+        (uint64_t)options->triplet.mining,
+        (uint64_t)options->optimizer,
+        (uint64_t)options->schedule,
+        options->warm_up,
+        dataset_persons(dataset),
+        dataset_total(dataset),
+        fit_loop_bits(options->triplet.margin),
+        fit_loop_bits(options->rate),
+        fit_loop_bits(options->weight_decay),
+        fit_loop_bits(options->clip),
+        fit_loop_bits(options->blend),
+        fit_loop_bits(options->reshape),
+        fit_loop_bits(options->augment.shift),
+        fit_loop_bits(options->augment.turn),
+        fit_loop_bits(options->augment.scale),
+        fit_loop_bits(options->augment.gamma),
+        fit_loop_bits(options->augment.noise),
+        fit_loop_bits(options->augment.cover),
+        fit_loop_bits(options->augment.backdrop),
+        options->augment.mirror,
+        options->start_from != NULL,
+    };
+    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
+}
+
+void face_fit_model_path(const char *model_dir, char *path, size_t size)
+{
+    snprintf(path, size, "%s/face.model", model_dir);
+}
+
+/* On any thread. */
+static int fill_batch(void *context, uint64_t step, size_t first, size_t count, struct batch *batch,
+                      struct err *err)
+{
+    const struct fit *fit = context;
+    const struct face_fit_options *options = fit->options;
+    size_t all = options->batch_persons * options->batch_pictures;
+    size_t sample = face_config_sample(&options->model);
+    _cleanup_free_ struct face_batch_entry *entries = mem_calloc(all, sizeof(*entries));
+    const struct face_batch_options draw = {
+        .seed = options->seed,
+        .persons = options->batch_persons,
+        .pictures = options->batch_pictures,
+        .blended = (size_t)(options->blend * (float)options->batch_persons),
+        .reshape = options->reshape,
+    };
+    int result = face_batch_draw(fit->dataset, &fit->split.train, &draw, step, entries, err);
+    for (size_t i = 0; result == 0 && i < all; i++)
+        batch->labels[i] = entries[i].label;
+    for (size_t i = 0; result == 0 && i < count; i++)
+        result = face_pictures_load_changed(fit->pictures, &options->augment, &entries[first + i],
+                                            options->seed, step, first + i,
+                                            batch->inputs + i * sample, err);
+    return result;
+}
+
+/* This worker's part of every batch from here on. */
+static void take_share(struct fit *fit)
+{
+    int first, count;
+    face_trainer_share(fit->trainer, &first, &count);
+    batch_feed_share(fit->feed, (size_t)first, (size_t)count);
+}
+
+/* Of the other model that this one starts from. */
+static int first_values(void *context, struct err *err)
+{
+    struct fit *fit = context;
+    const char *path = fit->options->start_from;
+    _cleanup_(cleanup_checkpoint) struct checkpoint *other = NULL;
+    int result = checkpoint_read(path, &other, err);
+    if (result == 0)
+        result = checkpoint_restore(other, path, face_model_params(fit->model), NULL, err);
+    return result < 0 ? err_wrap(err, "cannot start from another model") : 0;
+}
+
+static int fit_start(struct fit *fit, struct err *err)
+{
+    const struct face_fit_options *options = fit->options;
+    if (dataset_persons(fit->dataset) < 2)
+        return err_set(err, ERR_INVALID,
+                       "all pictures are of one person, '%s': it takes at least two to tell people "
+                       "apart",
+                       dataset_person_name(fit->dataset, 0));
+    int result =
+        dataset_split_persons(fit->dataset, options->seed, options->held_out, &fit->split, err);
+    if (result < 0)
+        return result;
+    if (!(options->rate > 0 && options->rate <= 100) || !(options->triplet.margin > 0) ||
+        !(options->triplet.margin <= 4) ||
+        !(options->weight_decay >= 0 && options->weight_decay < 100))
+        return err_set(err, ERR_INVALID,
+                       "learning rate %g, margin %g and weight decay %g: the rate must lie between "
+                       "0 and 100, the margin between 0 and 4, the decay from 0 to 100",
+                       (double)options->rate, (double)options->triplet.margin,
+                       (double)options->weight_decay);
+    result = optimizer_clip_check(options->clip, err);
+    if (result < 0)
+        return result;
+    if (options->batch_persons < 2 || options->batch_pictures < 2)
+        return err_set(err, ERR_INVALID,
+                       "a batch of %zu persons with %zu pictures has no triplets: use at least 2 "
+                       "of each",
+                       options->batch_persons, options->batch_pictures);
+    if (fit->split.train.count < options->batch_persons)
+        return err_set(err, ERR_INVALID,
+                       "%zu persons are left to train on (%zu held out), fewer than the %zu of a "
+                       "batch: hold out fewer, or make the batch smaller",
+                       fit->split.train.count, options->held_out, options->batch_persons);
+    if (!(options->blend >= 0 && options->blend <= 1) ||
+        !(options->reshape >= 0 && options->reshape <= 1) || !augment_is_sane(&options->augment))
+        return err_set(err, ERR_INVALID,
+                       "blending, reshaping and the changes of pictures are parts from 0 to 1");
+    result = face_model_new(&options->model, &fit->model, err);
+    if (result < 0)
+        return result;
+    params_initialise(face_model_params(fit->model), options->seed);
+    struct face_trainer_options trainer = {
+        .batch = (int)(options->batch_persons * options->batch_pictures),
+        .threads = options->threads,
+        .triplet = options->triplet,
+        .optimizer = options->optimizer,
+        .weight_decay = options->weight_decay,
+        .clip = options->clip,
+        .schedule = {.kind = options->schedule,
+                     .rate = options->rate,
+                     .warm_up = options->warm_up,
+                     .steps = options->steps},
+        .reducer = fit->reducer,
+    };
+    result = face_trainer_new(&trainer, fit->model, &fit->trainer, err);
+    if (result < 0)
+        return result;
+    fit->pictures = face_pictures_new(fit->dataset, &options->model);
+    struct batch_feed_options feed = {
+        .batch = options->batch_persons * options->batch_pictures,
+        .sample = face_config_sample(&options->model),
+        .loaders = options->loaders,
+        .context = fit,
+        .fill = fill_batch,
+    };
+    result = batch_feed_new(&feed, &fit->feed, err);
+    if (result == 0)
+        take_share(fit);
+    return result;
+}
+
+static double steps_an_epoch(const struct face_fit_options *options, const struct dataset *dataset,
+                             const struct dataset_split *split)
+{
+    size_t pictures = 0;
+    for (size_t i = 0; i < split->train.count; i++)
+        pictures += dataset_pictures(dataset, split->train.items[i]);
+    return (double)pictures / (double)(options->batch_persons * options->batch_pictures);
+}
+
+int face_fit_epochs_to_steps(const struct face_fit_options *options, const struct dataset *dataset,
+                             uint64_t epochs, uint64_t *ret, struct err *err)
+{
+    struct dataset_split split = {0};
+    int result = dataset_split_persons(dataset, options->seed, options->held_out, &split, err);
+    if (result < 0)
+        return result;
+    double steps = (double)epochs * steps_an_epoch(options, dataset, &split);
+    *ret = steps < 1 ? 1 : (uint64_t)(steps + 0.5);
+    dataset_split_release(&split);
+    return 0;
+}
+
+static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
+                    struct err *err)
+{
+    struct fit *fit = context;
+    const struct batch *batch = NULL;
+    int result = batch_feed_take(fit->feed, step, &batch, err);
+    if (result < 0)
+        return result;
+    struct face_trainer_step done;
+    result = face_trainer_step(fit->trainer, step, batch->inputs, batch->labels, stop, &done, err);
+    if (result == 0)
+        *ret = (struct fit_loop_step){
+            .loss = done.loss.loss,
+            .rate = done.rate,
+            .accuracy = (double)NAN,
+            .stop = done.stop,
+            .wanted = done.wanted,
+        };
+    return result;
+}
+
+static void values_changed(void *context)
+{
+    struct fit *fit = context;
+    face_model_changed(fit->model);
+}
+
+static float *learned(void *context, size_t *ret_count)
+{
+    struct fit *fit = context;
+    return face_trainer_learned(fit->trainer, ret_count);
+}
+
+static int regroup(void *context, struct err *err)
+{
+    struct fit *fit = context;
+    int result = face_trainer_regroup(fit->trainer, err);
+    if (result == 0)
+        take_share(fit);
+    return result;
+}
+
+static struct json *config_of(void *context, struct arena *arena)
+{
+    const struct fit *fit = context;
+    return face_config_to_json(arena, &fit->options->model);
+}
+
+/* How near strangers come, for the model file: measured on people held out where there are enough.
+ */
+static int note_strangers(struct fit *fit, struct arena *arena, struct json *notes, struct err *err)
+{
+    bool held_out = fit->split.held_out.count >= FACE_STRANGERS_PEOPLE_MIN;
+    struct face_strangers strangers = {0};
+    int result =
+        face_eval_strangers(fit->model, fit->dataset,
+                            held_out ? &fit->split.held_out : &fit->split.train, &strangers, err);
+    strangers.trained_on = !held_out;
+    if (result == 0 && strangers.people)
+        json_set(arena, notes, "strangers", face_strangers_to_json(arena, &strangers));
+    return result;
+}
+
+/* Rank 0: the judgement on people held out, and the model file with it. */
+static int conclude(struct fit *fit, struct face_fit_result *result, struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *notes = json_object(arena);
+    if (fit->split.held_out.count >= 2) {
+        int failed =
+            face_eval_run(fit->model, fit->dataset, &fit->split.held_out, &result->eval, err);
+        if (failed < 0)
+            return failed;
+        result->judged = true;
+        run_log_judged(fit->log, result->last, "accuracy", result->eval.model.accuracy);
+        run_log_judged(fit->log, result->last, "auc", result->eval.model.auc);
+        char text[512];
+        face_eval_sentence(&result->eval, text, sizeof(text));
+        run_log_result(fit->log, text);
+        json_set(arena, notes, "heldOut", face_eval_to_json(arena, &result->eval));
+    }
+    if (!fit->options->model_dir)
+        return 0;
+    int failed = note_strangers(fit, arena, notes, err);
+    if (failed < 0)
+        return failed;
+    char path[CHECKPOINT_PATH_MAX];
+    face_fit_model_path(fit->options->model_dir, path, sizeof(path));
+    struct checkpoint_info info = {.model = "face",
+                                   .config = face_config_to_json(arena, &fit->options->model),
+                                   .notes = notes,
+                                   .step = result->last,
+                                   .seed = fit->options->seed};
+    return checkpoint_write(path, face_model_params(fit->model), NULL, &info, err);
+}
+
+static int run(struct fit *fit, struct face_fit_result *result, struct err *err)
+{
+    const struct face_fit_options *options = fit->options;
+    int failed = fit_start(fit, err);
+    if (failed < 0)
+        return failed;
+    char start[256], kernels[64];
+    kernels_sentence(options->model.precision, kernels, sizeof(kernels));
+    snprintf(start, sizeof(start),
+             "face model: %zu parameters, pictures of %d×%d, %zu people to train on, %zu held "
+             "out, %d worker%s, kernels %s",
+             params_trainable(face_model_params(fit->model)), options->model.side,
+             options->model.side, fit->split.train.count, fit->split.held_out.count,
+             fit->reducer->size, fit->reducer->size == 1 ? "" : "s", kernels);
+    fit->log = run_log_new(
+        &options->log, &(struct run_log_subject){
+                           .model = "face",
+                           .directory = options->model_dir,
+                           .unit = "images",
+                           .steps_an_epoch = steps_an_epoch(options, fit->dataset, &fit->split)});
+    struct fit_loop loop = {
+        .model = "face",
+        .seed = options->seed,
+        .steps = options->steps,
+        .batch = options->batch_persons * options->batch_pictures,
+        .model_dir = options->model_dir,
+        .checkpoint_every = options->checkpoint_every,
+        .keep = options->keep,
+        .log = fit->log,
+        .stop = options->stop,
+        .start = start,
+        .kept = options->kept,
+        .claim = &fit->claim,
+        .reducer = fit->reducer,
+        .params = face_model_params(fit->model),
+        .optimizer = face_trainer_optimizer(fit->trainer),
+        .context = fit,
+        .step = one_step,
+        .first_values = options->start_from ? first_values : NULL,
+        .changed = values_changed,
+        .learned = learned,
+        .regroup = regroup,
+        .config = config_of,
+    };
+    struct fit_loop_result done;
+    failed = fit_loop_run(&loop, &done, err);
+    if (failed < 0)
+        return failed;
+    result->first = done.first;
+    result->last = done.last;
+    result->stopped = done.stopped;
+    result->loss = done.loss;
+    failed = !done.stopped && fit->reducer->rank == 0 ? conclude(fit, result, err) : 0;
+    return failed < 0 ? failed : fit_loop_check_saved(&done, err);
+}
+
+int face_fit(const struct face_fit_options *options, const struct dataset *dataset,
+             struct reducer *reducer, struct face_fit_result *ret, struct err *err)
+{
+    struct face_fit_result result = {0};
+    _cleanup_(fit_release) struct fit fit = {
+        .options = options, .dataset = dataset, .reducer = reducer, .claim = -1};
+    int failed = run(&fit, &result, err);
+    if (failed < 0) {
+        face_fit_result_release(&result);
+        return failed;
+    }
+    *ret = result;
+    return 0;
+}
+
+void face_fit_result_release(struct face_fit_result *result)
+{
+    face_eval_release(&result->eval);
+}

@@ -1,0 +1,31 @@
+/* The pictures a face model sees, from a data set: decoded once, kept as bytes, and changed anew at
+ * each use in training. Which pictures make up a batch, and how each is changed, depends on seed
+ * and step alone, so N workers see what one would see. Several threads may load at once. */
+#ifndef TRAINYARD_MODELS_FACE_PICTURES_H
+#define TRAINYARD_MODELS_FACE_PICTURES_H
+
+#include "models/face/batch.h"
+#include "models/face/face.h"
+#include "train/data/augment.h"
+#include "train/data/dataset.h"
+
+struct face_pictures;
+
+enum { FACE_PICTURES_BYTES_MAX = 2000000000 /* kept at most; more is decoded each time */ };
+
+/* `dataset` must outlive it. */
+struct face_pictures *face_pictures_new(const struct dataset *dataset,
+                                        const struct face_config *config);
+struct face_pictures *face_pictures_free(struct face_pictures *pictures); /* NULL-safe */
+DEFINE_CLEANUP(face_pictures)
+
+/* Pixels from 0 to 1. */
+int face_pictures_load(struct face_pictures *pictures, const struct dataset_sample *sample,
+                       float *ret_pixels, struct err *err);
+
+/* Blended, changed by draws keyed with (seed, step, position) and prepared for the network. */
+int face_pictures_load_changed(struct face_pictures *pictures, const struct augment *augment,
+                               const struct face_batch_entry *entry, uint64_t seed, uint64_t step,
+                               uint64_t position, float *ret_input, struct err *err);
+
+#endif

@@ -1,0 +1,26 @@
+/* How good a recommender is on ratings it never saw: whether those who liked an item have higher
+ * scores than those who did not (AUC), and how far off a predicted rating is. Run by the chief when
+ * all workers are done. */
+#ifndef TRAINYARD_MODELS_RECOMMENDER_EVAL_H
+#define TRAINYARD_MODELS_RECOMMENDER_EVAL_H
+
+#include "comm/ps/ps.h"
+#include "models/recommender/batch.h"
+
+struct recommender_eval {
+    size_t count, liked; /* ratings */
+    double auc;          /* exact, ties count half */
+    double loss;         /* mean */
+    double rmse;         /* where the rating is predicted; else 0 */
+};
+
+/* The rows and the dense part as they are on the servers now. */
+int recommender_eval_run(struct recommender_batch *batch, const struct recommender_config *config,
+                         struct ps_client *client, int table, const struct ratings *ratings,
+                         const size_t *positions, size_t count, struct recommender_eval *ret,
+                         struct err *err);
+
+void recommender_eval_sentence(const struct recommender_eval *eval, char *text, size_t size);
+struct json *recommender_eval_to_json(struct arena *arena, const struct recommender_eval *eval);
+
+#endif

@@ -1,0 +1,365 @@
+/* Training a recommender from beginning to end; see recommender_fit.h. */
+#include "models/recommender/fit_internal.h"
+
+#include "base/mem.h"
+#include "base/moment.h"
+#include "base/system/file.h"
+#include "models/recommender/model.h"
+#include "train/data/dataset.h"
+#include "train/run/fit_loop.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int64_t WAIT_STEP_MS = 20, WAIT_REPORT_MS = 5000;
+
+static void fit_release(struct recommender_run *fit)
+{
+    run_log_free(fit->log);
+    if (fit->claim >= 0)
+        close(fit->claim);
+    recommender_batch_free(fit->batch);
+    ratings_split_release(&fit->split);
+    free(fit->order);
+    free(fit->ids);
+    free(fit->truth);
+    free(fit->rows);
+    free(fit->d_rows);
+}
+
+uint64_t recommender_fit_hash(const struct recommender_fit_options *options)
+{
+    const uint64_t numbers[] = {
+        0x7265636f6d6dU, /* no other model has the same */
+        (uint64_t)options->model.kind,
+        (uint64_t)options->model.label,
+        (uint64_t)options->model.dimensions,
+        (uint64_t)options->model.buckets,
+        options->seed,
+        options->epochs,
+        (uint64_t)options->batch,
+        (uint64_t)options->test_percent,
+        fit_loop_bits(options->rate),
+        fit_loop_bits(options->accumulator),
+        fit_loop_bits(options->accumulator_rows),
+        fit_loop_bits(options->range),
+    };
+    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
+}
+
+void recommender_fit_model_path(const char *model_dir, char *path, size_t size)
+{
+    snprintf(path, size, "%s/%s", model_dir, RECOMMENDER_MODEL_FILE);
+}
+
+static int check_options(const struct recommender_fit_options *options, struct err *err)
+{
+    if (!(options->rate > 0 && options->rate <= 100) || !(options->accumulator > 0) ||
+        !(options->accumulator_rows > 0))
+        return err_set(err, ERR_INVALID,
+                       "learning rate %g, accumulators %g and %g: the rate must lie between 0 and "
+                       "100, the accumulators above 0",
+                       (double)options->rate, (double)options->accumulator,
+                       (double)options->accumulator_rows);
+    return 0;
+}
+
+/* The mean rating, or the part that is liked. */
+static double mean_label(const struct recommender_run *fit)
+{
+    double sum = 0;
+    for (size_t i = 0; i < fit->split.train_count; i++) {
+        float value = fit->ratings->items[fit->split.train[i]].value;
+        sum += fit->options->model.label == RECOMMENDER_LIKE ? value >= RECOMMENDER_LIKED
+                                                             : (double)value;
+    }
+    return sum / (double)fit->split.train_count;
+}
+
+static int fit_start(struct recommender_run *fit, struct err *err)
+{
+    const struct recommender_fit_options *options = fit->options;
+    int result = check_options(options, err);
+    if (result == 0)
+        result = recommender_batch_new(&options->model, options->batch, &fit->batch, err);
+    if (result < 0)
+        return result;
+    ratings_split_draw(fit->ratings, options->seed, options->test_percent, &fit->split);
+    if (fit->split.train_count == 0)
+        return err_set(err, ERR_INVALID, "none of %zu ratings is left to train on",
+                       fit->ratings->count);
+    size_t n = (size_t)options->batch, row = (size_t)recommender_row(&options->model);
+    fit->order = mem_calloc(fit->split.train_count, sizeof(*fit->order));
+    fit->epoch = UINT64_MAX;
+    fit->in_epoch = (fit->split.train_count + n - 1) / n;
+    fit->steps = options->epochs * fit->in_epoch;
+    fit->ids = mem_calloc(RECOMMENDER_FIELDS * n, sizeof(*fit->ids));
+    fit->truth = mem_calloc(n, sizeof(*fit->truth));
+    fit->rows = mem_calloc(RECOMMENDER_FIELDS * n * row, sizeof(*fit->rows));
+    fit->d_rows = mem_calloc(RECOMMENDER_FIELDS * n * row, sizeof(*fit->d_rows));
+    recommender_batch_initialise(fit->batch, options->seed, mean_label(fit));
+
+    struct params *dense = recommender_batch_params(fit->batch);
+    struct ps_update update = {.rule = PS_ADAGRAD, .accumulator = options->accumulator};
+    struct ps_table table = {
+        .dimensions = (int)row,
+        .range = options->range,
+        .seed = options->seed,
+        .update = {.rule = PS_ADAGRAD, .accumulator = options->accumulator_rows},
+    };
+    result = ps_dense_open(fit->place->client, dense->floats, dense->values, &update, err);
+    if (result == 0)
+        result = ps_table_open(fit->place->client, &table, &fit->table, err);
+    return result;
+}
+
+/* Which ratings batch `step` (from 0) has: the order of an epoch depends on the seed alone. */
+static size_t batch_positions(struct recommender_run *fit, uint64_t step, const size_t **ret)
+{
+    uint64_t epoch = step / fit->in_epoch;
+    size_t first = (size_t)(step % fit->in_epoch) * (size_t)fit->options->batch;
+    size_t count = fit->split.train_count, left = count - first;
+    if (epoch != fit->epoch) {
+        dataset_shuffle(fit->options->seed, epoch, count, fit->order);
+        for (size_t i = 0; i < count; i++)
+            fit->order[i] = fit->split.train[fit->order[i]];
+        fit->epoch = epoch;
+    }
+    *ret = fit->order + first;
+    return left < (size_t)fit->options->batch ? left : (size_t)fit->options->batch;
+}
+
+int recommender_run_batch(struct recommender_run *fit, uint64_t step, double *ret_loss,
+                          struct err *err)
+{
+    const struct recommender_fit_options *options = fit->options;
+    struct ps_client *client = fit->place->client;
+    struct params *dense = recommender_batch_params(fit->batch);
+    const size_t *positions;
+    size_t n = batch_positions(fit, step, &positions), ids = RECOMMENDER_FIELDS * n;
+    recommender_gather(&options->model, fit->ratings, positions, n, fit->ids, fit->truth);
+    int result = ps_dense_pull(client, dense->values, err);
+    if (result == 0)
+        result = ps_rows_pull(client, fit->table, fit->ids, ids, fit->rows, err);
+    if (result < 0)
+        return result;
+    recommender_batch_changed(fit->batch);
+    *ret_loss = recommender_batch_learn(fit->batch, fit->rows, fit->truth, (int)n, fit->d_rows);
+    result = ps_rows_push(client, fit->table, fit->ids, ids, fit->d_rows, options->rate, err);
+    if (result == 0)
+        result = ps_dense_push(client, dense->gradients, options->rate, err);
+    return result;
+}
+
+static bool stop_asked(const struct recommender_run *fit)
+{
+    return fit->options->stop && *fit->options->stop;
+}
+
+/* Batches of other workers count as well: each worker shows how far all have come. */
+static void tell_batch(struct recommender_run *fit, uint64_t taken, double loss)
+{
+    uint64_t more = taken > fit->shown ? taken - fit->shown : 1;
+    run_log_step(fit->log, &(struct progress_step){.step = taken,
+                                                   .loss = loss,
+                                                   .pictures = more * (uint64_t)fit->options->batch,
+                                                   .rate = (double)fit->options->rate,
+                                                   .accuracy = (double)NAN});
+    fit->shown = taken;
+}
+
+/* Until no batch is left. */
+static int run_batches(struct recommender_run *fit, struct recommender_fit_result *result,
+                       struct err *err)
+{
+    for (;;) {
+        uint64_t taken;
+        if (stop_asked(fit)) {
+            result->stopped = true;
+            return 0;
+        }
+        int failed = ps_count(fit->place->client, PS_COUNTER_STEP, 1, &taken, err);
+        if (failed < 0)
+            return failed;
+        if (taken > fit->steps)
+            break;
+        failed = recommender_run_batch(fit, taken - 1, &result->loss, err);
+        if (failed < 0)
+            return err_wrap(err, "batch %llu", (unsigned long long)taken);
+        result->own++;
+        result->steps = taken;
+        tell_batch(fit, taken, result->loss);
+    }
+    result->steps = fit->steps;
+    return ps_flush(fit->place->client, err);
+}
+
+/* The chief, until all have said that they are done. A server that came back with an older count of
+ * batches gives it work again. */
+static int wait_for_others(struct recommender_run *fit, struct recommender_fit_result *result,
+                           struct err *err)
+{
+    struct ps_client *client = fit->place->client;
+    int64_t told = moment_monotonic_ms();
+    for (;;) {
+        uint64_t done, taken;
+        int failed = ps_count(client, PS_COUNTER_DONE, 0, &done, err);
+        if (failed == 0)
+            failed = ps_count(client, PS_COUNTER_STEP, 0, &taken, err);
+        if (failed == 0 && taken < fit->steps)
+            failed = run_batches(fit, result, err);
+        if (failed < 0 || result->stopped || done >= fit->place->workers)
+            return failed;
+        if (stop_asked(fit)) {
+            result->stopped = true;
+            return 0;
+        }
+        if (moment_monotonic_ms() - told >= WAIT_REPORT_MS) {
+            told = moment_monotonic_ms();
+            run_log_note(fit->log, "waiting",
+                         "waiting for %zu of %zu workers to finish their last batch",
+                         fit->place->workers - (size_t)done, fit->place->workers);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = WAIT_STEP_MS * 1000000}, NULL);
+    }
+}
+
+static int write_model(struct recommender_run *fit, struct recommender_fit_result *result,
+                       struct err *err)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    _cleanup_(recommender_rows_release) struct recommender_rows rows = {0};
+    const struct recommender_fit_options *options = fit->options;
+    struct json *notes = json_object(arena);
+    if (result->judged)
+        json_set(arena, notes, "test", recommender_eval_to_json(arena, &result->eval));
+    struct checkpoint_info info = {.notes = notes, .step = result->steps, .seed = options->seed};
+    char path[CHECKPOINT_PATH_MAX];
+    recommender_fit_model_path(options->model_dir, path, sizeof(path));
+    int failed = file_make_dirs(options->model_dir, 0755, err);
+    if (failed == 0)
+        failed = recommender_rows_collect(fit->place->client, fit->table,
+                                          recommender_row(&options->model), &rows, err);
+    if (failed == 0)
+        failed = recommender_model_write(path, &options->model,
+                                         recommender_batch_params(fit->batch), &rows, &info, err);
+    result->rows = rows.count;
+    return failed;
+}
+
+int recommender_run_conclude(struct recommender_run *fit, struct recommender_fit_result *result,
+                             struct err *err)
+{
+    int failed = recommender_eval_run(fit->batch, &fit->options->model, fit->place->client,
+                                      fit->table, fit->ratings, fit->split.test,
+                                      fit->split.test_count, &result->eval, err);
+    result->judged = failed == 0 && fit->split.test_count > 0;
+    if (result->judged) {
+        char text[512];
+        run_log_judged(fit->log, result->steps, "auc", result->eval.auc);
+        recommender_eval_sentence(&result->eval, text, sizeof(text));
+        run_log_result(fit->log, text);
+    }
+    if (failed == 0 && fit->options->model_dir)
+        failed = write_model(fit, result, err);
+    return failed;
+}
+
+static void make_log(struct recommender_run *fit)
+{
+    const struct recommender_fit_options *options = fit->options;
+    fit->log = run_log_new(&options->log,
+                           &(struct run_log_subject){.model = "recommender",
+                                                     .directory = options->model_dir,
+                                                     .unit = "ratings",
+                                                     .steps_an_epoch = (double)fit->in_epoch});
+    run_log_speak(fit->log, true, fit->place->chief);
+}
+
+void recommender_run_sentence(const struct recommender_run *fit, char *text, size_t size)
+{
+    const struct recommender_fit_options *options = fit->options;
+    size_t workers = fit->place->workers, servers = ps_client_servers(fit->place->client);
+    char shared[48] = "one row each";
+    if (options->model.buckets)
+        snprintf(shared, sizeof(shared), "sharing %lld rows", (long long)options->model.buckets);
+    snprintf(text, size,
+             "recommender %s: %zu users and %zu items, %s; %zu ratings to train on, %zu to judge "
+             "by; %zu worker%s, %zu parameter server%s",
+             recommender_kind_name(options->model.kind), ratings_users(fit->ratings),
+             ratings_items(fit->ratings), shared, fit->split.train_count, fit->split.test_count,
+             workers, workers == 1 ? "" : "s", servers, servers == 1 ? "" : "s");
+}
+
+static void tell_start(struct recommender_run *fit, uint64_t first)
+{
+    fit->shown = first;
+    run_log_begin(fit->log, first, fit->steps);
+    if (fit->place->chief) {
+        char text[RECOMMENDER_SENTENCE_MAX];
+        recommender_run_sentence(fit, text, sizeof(text));
+        run_log_note(fit->log, "start", "%s", text);
+    }
+    /* What others did while this one started is not worth a line. */
+    if (first > 4 * fit->place->workers)
+        run_log_note(fit->log, "joined", "%llu of %llu batches are done already",
+                     (unsigned long long)first, (unsigned long long)fit->steps);
+}
+
+/* With servers: from the first batch to the last of this worker, and then, for the chief, to the
+ * model. */
+static int run_with_servers(struct recommender_run *fit, struct recommender_fit_result *result,
+                            struct err *err)
+{
+    struct ps_client *client = fit->place->client;
+    uint64_t done;
+    int failed = ps_count(client, PS_COUNTER_STEP, 0, &result->steps, err);
+    if (failed < 0)
+        return failed;
+    tell_start(fit, result->steps < fit->steps ? result->steps : fit->steps);
+    failed = run_batches(fit, result, err);
+    if (failed == 0 && !result->stopped)
+        failed = ps_count(client, PS_COUNTER_DONE, 1, &done, err);
+    /* That all is done must not be forgotten with a server. */
+    if (failed == 0)
+        failed = ps_save(client, err);
+    if (failed == 0 && !result->stopped && fit->place->chief)
+        failed = wait_for_others(fit, result, err);
+    if (failed == 0 && !result->stopped && fit->place->chief) {
+        if (fit->shown < fit->steps && result->own > 0)
+            tell_batch(fit, fit->steps, result->loss);
+        failed = recommender_run_conclude(fit, result, err);
+    }
+    if (failed == 0 && !result->stopped)
+        failed = ps_client_finish(client, err);
+    return failed;
+}
+
+int recommender_fit(const struct recommender_fit_options *options, const struct ratings *ratings,
+                    const struct recommender_fit_place *place, struct recommender_fit_result *ret,
+                    struct err *err)
+{
+    struct recommender_fit_result result = {0};
+    _cleanup_(fit_release) struct recommender_run fit = {
+        .options = options, .ratings = ratings, .place = place, .claim = -1};
+    int failed = fit_start(&fit, err);
+    bool alone = failed == 0 && ps_client_servers(place->client) == 0;
+    if (failed == 0)
+        make_log(&fit);
+    if (failed == 0)
+        failed = alone ? recommender_run_alone(&fit, &result, err)
+                       : run_with_servers(&fit, &result, err);
+    if (failed == -ERR_CANCELED && stop_asked(&fit)) { /* the servers are stopped, too */
+        result.stopped = true;
+        failed = 0;
+    }
+    if (failed == 0 && result.stopped && !alone)
+        run_log_note(fit.log, "stopped", "stopped after batch %llu of %llu",
+                     (unsigned long long)result.steps, (unsigned long long)fit.steps);
+    if (failed == 0)
+        *ret = result;
+    return failed;
+}

@@ -1,0 +1,173 @@
+/* Training a recommender in one process; see recommender_fit_internal.h. The rows that its ratings
+ * touch are known before the first batch: with the dense part they are the parameters of a
+ * checkpoint, and Adagrad's sums its optimizer, so the course is that of the other models. What is
+ * computed with stays in the client, as with servers; it is copied for a checkpoint only. */
+#include "base/mem.h"
+#include "base/vec.h"
+#include "models/recommender/fit_internal.h"
+#include "train/run/fit_loop.h"
+
+#include <math.h>
+#include <string.h>
+
+struct alone {
+    struct recommender_run *run;
+    VEC(int64_t) ids; /* of all rows of a checkpoint, in its order */
+    struct params *params;
+    struct optimizer *optimizer;
+    struct err problem; /* of what cannot fail at once */
+};
+
+enum { DENSE, ROWS };
+
+static void alone_release(struct alone *alone)
+{
+    vec_release(&alone->ids);
+    alone->params = params_free(alone->params);
+    alone->optimizer = optimizer_free(alone->optimizer);
+}
+
+static void note_row(void *context, int64_t id, const float *row)
+{
+    struct alone *alone = context;
+    (void)row;
+    vec_push(&alone->ids, id);
+}
+
+/* A push of nothing makes a row and leaves it as it begins; they are numbered in the order of the
+ * ratings, which is the same each time. */
+static int make_rows(struct alone *alone, struct err *err)
+{
+    struct recommender_run *run = alone->run;
+    size_t part = (size_t)run->options->batch, count = run->split.train_count;
+    for (size_t at = 0; at < count; at += part) {
+        size_t now = count - at < part ? count - at : part;
+        recommender_gather(&run->options->model, run->ratings, run->split.train + at, now, run->ids,
+                           run->truth);
+        int result = ps_rows_push(run->place->client, run->table, run->ids,
+                                  RECOMMENDER_FIELDS * now, run->d_rows, 0, err);
+        if (result < 0)
+            return result;
+    }
+    return ps_rows_scan(run->place->client, run->table, note_row, alone, err);
+}
+
+static int collect(void *context, struct err *err)
+{
+    struct alone *alone = context;
+    struct ps_client *client = alone->run->place->client;
+    const struct params *params = alone->params;
+    float *slots = alone->optimizer->slots;
+    int result = ps_dense_take(client, params_value(params, DENSE),
+                               slots + params->entries[DENSE].offset, err);
+    if (result == 0 && alone->ids.count)
+        result =
+            ps_rows_take(client, alone->run->table, alone->ids.items, alone->ids.count,
+                         params_value(params, ROWS), slots + params->entries[ROWS].offset, err);
+    return result;
+}
+
+static void changed(void *context)
+{
+    struct alone *alone = context;
+    struct ps_client *client = alone->run->place->client;
+    const struct params *params = alone->params;
+    const float *slots = alone->optimizer->slots;
+    int result = ps_dense_put(client, params_value(params, DENSE),
+                              slots + params->entries[DENSE].offset, &alone->problem);
+    if (result == 0 && alone->ids.count)
+        (void)ps_rows_put(client, alone->run->table, alone->ids.items, alone->ids.count,
+                          params_value(params, ROWS), slots + params->entries[ROWS].offset,
+                          &alone->problem);
+}
+
+/* Without a directory there is nothing to keep, and no limit. */
+static int make_params(struct alone *alone, struct err *err)
+{
+    struct recommender_run *run = alone->run;
+    size_t row = (size_t)recommender_row(&run->options->model);
+    int result = run->options->model_dir ? make_rows(alone, err) : 0;
+    if (result < 0)
+        return result;
+    if (alone->ids.count > PARAMS_FLOATS_MAX / 2 / row)
+        return err_set(err, ERR_TOO_LARGE,
+                       "%zu rows of %zu values are too many for a checkpoint: use fewer "
+                       "--dimensions, or --buckets",
+                       alone->ids.count, row);
+    alone->params = params_new();
+    params_declare(alone->params, "dense",
+                   (int[]){(int)recommender_batch_params(run->batch)->floats, 1, 1, 1}, PARAM_ZERO,
+                   0);
+    if (alone->ids.count)
+        params_declare(alone->params, "embedding.rows",
+                       (int[]){(int)alone->ids.count, (int)row, 1, 1}, PARAM_ZERO, 0);
+    result = params_allocate(alone->params, err);
+    if (result < 0)
+        return result;
+    alone->optimizer = optimizer_new(OPTIMIZER_ADAGRAD, 0, alone->params);
+    return collect(alone, err);
+}
+
+static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
+                    struct err *err)
+{
+    struct alone *alone = context;
+    *ret = (struct fit_loop_step){
+        .rate = alone->run->options->rate, .accuracy = (double)NAN, .stop = stop};
+    if (alone->problem.code)
+        return err_set(err, alone->problem.code, "%s", alone->problem.message);
+    return recommender_run_batch(alone->run, step - 1, &ret->loss, err);
+}
+
+static struct json *config_of(void *context, struct arena *arena)
+{
+    const struct alone *alone = context;
+    return recommender_config_to_json(arena, &alone->run->options->model);
+}
+
+int recommender_run_alone(struct recommender_run *run, struct recommender_fit_result *result,
+                          struct err *err)
+{
+    const struct recommender_fit_options *options = run->options;
+    _cleanup_(alone_release) struct alone alone = {.run = run};
+    struct reducer reducer = reducer_single();
+    int failed = make_params(&alone, err);
+    if (failed < 0)
+        return failed;
+    char start[RECOMMENDER_SENTENCE_MAX];
+    recommender_run_sentence(run, start, sizeof(start));
+    struct fit_loop loop = {
+        .model = "recommender",
+        .seed = options->seed,
+        .steps = run->steps,
+        .batch = (size_t)options->batch,
+        .model_dir = options->model_dir,
+        .checkpoint_every = options->checkpoint_every,
+        .keep = options->keep,
+        .log = run->log,
+        .stop = options->stop,
+        .start = start,
+        .kept = options->kept,
+        .claim = &run->claim,
+        .reducer = &reducer,
+        .params = alone.params,
+        .optimizer = alone.optimizer,
+        .context = &alone,
+        .step = one_step,
+        .changed = changed,
+        .config = config_of,
+        .collect = collect,
+        .longer = "--epochs",
+        .calmer = "a lower --learning-rate",
+    };
+    struct fit_loop_result done;
+    failed = fit_loop_run(&loop, &done, err);
+    if (failed < 0)
+        return failed;
+    result->steps = done.last;
+    result->own = done.last - done.first;
+    result->stopped = done.stopped;
+    result->loss = done.loss;
+    failed = done.stopped ? 0 : recommender_run_conclude(run, result, err);
+    return failed < 0 ? failed : fit_loop_check_saved(&done, err);
+}

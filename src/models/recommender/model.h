@@ -1,0 +1,47 @@
+/* A trained recommender in one file: the dense part, and every row of the embedding table with its
+ * id. Written by the chief at the end of training, loaded to recommend. The file is a model file as
+ * checkpoint.h has them; the ids lie in it as pairs of float-sized words. */
+#ifndef TRAINYARD_MODELS_RECOMMENDER_MODEL_H
+#define TRAINYARD_MODELS_RECOMMENDER_MODEL_H
+
+#include "comm/ps/ps.h"
+#include "models/recommender/batch.h"
+#include "train/run/checkpoint.h"
+
+#define RECOMMENDER_MODEL_FILE "recommender.model" /* in the model directory */
+
+/* Rows in ascending order of their ids. */
+struct recommender_rows {
+    int64_t *ids;
+    float *values; /* count × row */
+    size_t count;
+};
+
+/* All that exist on the servers, `row` floats each. */
+int recommender_rows_collect(struct ps_client *client, int table, int row,
+                             struct recommender_rows *ret, struct err *err);
+void recommender_rows_release(struct recommender_rows *rows); /* safe on zeroed memory */
+
+/* `info` brings notes, step and seed; the rest of it is filled in here. */
+int recommender_model_write(const char *path, const struct recommender_config *config,
+                            const struct params *dense, const struct recommender_rows *rows,
+                            const struct checkpoint_info *info, struct err *err);
+
+struct recommender_model;
+
+int recommender_model_load(const char *path, struct recommender_model **ret, struct err *err);
+struct recommender_model *recommender_model_free(struct recommender_model *model);
+DEFINE_CLEANUP(recommender_model)
+
+const struct recommender_config *recommender_model_config(const struct recommender_model *model);
+
+/* Whether training saw this user or item. */
+bool recommender_model_knows(const struct recommender_model *model, enum recommender_slot slot,
+                             int64_t id);
+
+/* What the user would rate each item, or the probability of liking it. An id that training never
+ * saw has a row of zeros. */
+void recommender_model_score(struct recommender_model *model, int64_t user, const int64_t *items,
+                             size_t count, float *ret_scores);
+
+#endif

@@ -1,0 +1,66 @@
+/* The best items for a user; see recommender_top.h. */
+#include "models/recommender/top.h"
+
+#include "base/mem.h"
+
+/* A rating seen from its item: sorting brings all of one item together, its user first. */
+struct seen {
+    int64_t item;
+    bool by_user;
+};
+
+static int by_item(const void *a, const void *b)
+{
+    const struct seen *x = a, *y = b;
+    return x->item != y->item ? (x->item > y->item) - (x->item < y->item)
+                              : (int)y->by_user - (int)x->by_user;
+}
+
+static int by_score(const void *a, const void *b)
+{
+    const struct recommender_candidate *x = a, *y = b;
+    return x->score != y->score ? (x->score < y->score) - (x->score > y->score)
+                                : (x->item > y->item) - (x->item < y->item);
+}
+
+int recommender_top_find(struct recommender_model *model, const struct ratings *ratings,
+                         int64_t user, size_t ratings_min, size_t limit,
+                         struct recommender_top *ret, struct err *err)
+{
+    size_t total = ratings->count;
+    _cleanup_free_ struct seen *seen = mem_calloc(total + 1, sizeof(*seen));
+    _cleanup_free_ int64_t *items = mem_calloc(total + 1, sizeof(*items));
+    _cleanup_free_ float *scores = mem_calloc(total + 1, sizeof(*scores));
+    _cleanup_(recommender_top_release) struct recommender_top top = {
+        .items = mem_calloc(total + 1, sizeof(*top.items))};
+    for (size_t i = 0; i < total; i++) {
+        seen[i] = (struct seen){ratings->items[i].item, ratings->items[i].user == user};
+        top.rated += seen[i].by_user;
+    }
+    if (top.rated == 0)
+        return err_set(err, ERR_NOT_FOUND,
+                       "user %lld has rated nothing in these data: nothing can be said about them",
+                       (long long)user);
+    qsort(seen, total, sizeof(*seen), by_item);
+    for (size_t i = 0, j; i < total; i = j) {
+        for (j = i; j < total && seen[j].item == seen[i].item;)
+            j++;
+        if (seen[i].by_user || j - i < ratings_min)
+            continue;
+        items[top.count] = seen[i].item;
+        top.items[top.count++] = (struct recommender_candidate){seen[i].item, 0, j - i};
+    }
+    recommender_model_score(model, user, items, top.count, scores);
+    for (size_t i = 0; i < top.count; i++)
+        top.items[i].score = scores[i];
+    qsort(top.items, top.count, sizeof(*top.items), by_score);
+    top.count = top.count < limit ? top.count : limit;
+    *ret = TAKE(top);
+    return 0;
+}
+
+void recommender_top_release(struct recommender_top *top)
+{
+    free(top->items);
+    *top = (struct recommender_top){0};
+}
