@@ -5,7 +5,7 @@
 #include "base/system/file.h"
 #include "node/image/handed.h"
 #include "node/image/table.h"
-#include "node/pod/masks.h"
+#include "node/plan/masks.h"
 
 #include <string.h>
 

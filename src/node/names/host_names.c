@@ -3,7 +3,7 @@
 #include "node/names/host_names.h"
 
 #include "node/node_object.h"
-#include "node/pod/plan.h"
+#include "node/plan/plan.h"
 #include "node/pod/status.h"
 
 #include "base/cleanup.h"

@@ -10,7 +10,7 @@
 #include "node/network/inside_socket.h"
 #include "node/network/space_probe.h"
 #include "node/network/way_out.h"
-#include "node/pod/kubeconfig.h"
+#include "node/plan/kubeconfig.h"
 #include "node/pod/state.h"
 #include "node/process/helper.h"
 #include "node/process/lock.h"

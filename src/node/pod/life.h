@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "node/plan/strings.h"
 #include "node/pod/probe.h"
-#include "node/pod/strings.h"
 
 enum pod_handler_kind {
     HANDLER_NONE,

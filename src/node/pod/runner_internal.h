@@ -3,8 +3,8 @@
 #ifndef TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
 #define TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
 
-#include "node/pod/plan.h"
-#include "node/pod/preparation.h"
+#include "node/plan/plan.h"
+#include "node/plan/preparation.h"
 #include "node/pod/runner.h"
 #include "node/pod/supervisor.h"
 

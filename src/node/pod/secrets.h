@@ -6,7 +6,7 @@
 #define TRAINYARD_NODE_POD_SECRETS_H
 
 #include "base/err.h"
-#include "node/pod/strings.h"
+#include "node/plan/strings.h"
 
 /* Append the paths in the list to `ret`. A list that does not exist is an empty one. */
 int pod_secrets_load(struct arena *arena, const char *list, struct pod_strings *ret,

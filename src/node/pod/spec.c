@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
-#include "node/pod/capabilities.h"
+#include "node/plan/capabilities.h"
 #include "node/pod/record.h"
 
 #include <string.h>

@@ -6,9 +6,9 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "node/limits/cgroup.h"
+#include "node/plan/strings.h"
 #include "node/pod/life.h"
 #include "node/pod/restart.h"
-#include "node/pod/strings.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 
 #include "node/limits/cgroup_base.h"
 #include "node/network/space.h"
-#include "node/pod/kubeconfig.h"
+#include "node/plan/kubeconfig.h"
 
 #include "base/log.h"
 #include "base/mem.h"

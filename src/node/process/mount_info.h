@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_NODE_PROCESS_MOUNT_INFO_H
 #define TRAINYARD_NODE_PROCESS_MOUNT_INFO_H
 
-#include "node/pod/strings.h"
+#include "node/plan/strings.h"
 
 /* Append to `ret` every other path at which the file at `path` may be seen. `path` is absolute and
  * has no links in it. What is mounted over such a path is not looked at: the caller compares the

@@ -5,7 +5,7 @@
 #include "kube/object.h"
 #include "node/network/pod_network.h"
 #include "node/node_object.h"
-#include "node/pod/plan.h"
+#include "node/plan/plan.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * change a mount, so the read-only machine stays read-only for the sandbox's root. An ordinary
  * user's containers get a user namespace of their own besides: it locks every mount and is what
  * gives runAsUser. */
-#include "node/pod/capabilities.h"
+#include "node/plan/capabilities.h"
 #include "node/process/namespaces.h"
 #include "node/step/step.h"
 

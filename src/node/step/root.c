@@ -4,7 +4,7 @@
  * sandbox's first process and never touches the machine's mounts. A container of an image with
  * files of its own sees those instead of the machine's. */
 #include "node/image/table.h"
-#include "node/pod/python.h"
+#include "node/plan/python.h"
 #include "node/pod/secrets.h"
 #include "node/process/mount_info.h"
 #include "node/step/image.h"

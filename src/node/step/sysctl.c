@@ -1,7 +1,7 @@
 /* Settings of the kernel that belong to the pod's own namespaces. Only those are ever written: the
  * planner refuses the rest, and this checks it again, because for real root it would be the
  * machine's. */
-#include "node/pod/sysctl_names.h"
+#include "node/plan/sysctl_names.h"
 #include "node/step/step.h"
 
 #include "base/cleanup.h"

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "node/pod/masks.h"
+#include "node/plan/masks.h"
 
 #include <errno.h>
 #include <stdlib.h>

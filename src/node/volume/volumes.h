@@ -5,7 +5,7 @@
 #define TRAINYARD_NODE_VOLUME_VOLUMES_H
 
 #include "base/map.h"
-#include "node/pod/environment.h"
+#include "node/plan/environment.h"
 
 struct volume_context {
     const char *state_dir;

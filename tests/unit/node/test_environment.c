@@ -1,7 +1,7 @@
 /* Environment: expansion, references, and the order in which they win. */
 #include "node_test.h"
 
-#include "node/pod/environment.h"
+#include "node/plan/environment.h"
 
 static const struct json *get_object(void *context, const struct kube_resource *resource,
                                      const char *namespace_, const char *name)

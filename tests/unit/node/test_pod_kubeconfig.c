@@ -1,7 +1,7 @@
 /* How a plain pod finds the API: who can read the file, and what is left of it. */
 #include "node_test.h"
 
-#include "node/pod/kubeconfig.h"
+#include "node/plan/kubeconfig.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

@@ -2,7 +2,7 @@
 #include "node_test.h"
 #include "scratch_directory.h"
 
-#include "node/pod/plan.h"
+#include "node/plan/plan.h"
 
 #include <signal.h>
 #include <stdlib.h>

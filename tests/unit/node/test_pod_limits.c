@@ -1,7 +1,7 @@
 /* From the resources of a Pod to the figures of control groups, as the kubelet computes them. */
 #include "node_test.h"
 
-#include "node/pod/limits.h"
+#include "node/plan/limits.h"
 
 static const struct {
     const char *pod;

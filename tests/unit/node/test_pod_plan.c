@@ -4,10 +4,10 @@
 #include "base/system/file.h"
 #include "node/gpus.h"
 #include "node/image/table.h"
-#include "node/pod/capabilities.h"
-#include "node/pod/environment.h"
+#include "node/plan/capabilities.h"
+#include "node/plan/environment.h"
+#include "node/plan/plan.h"
 #include "node/pod/peers.h"
-#include "node/pod/plan.h"
 
 #include <stdlib.h>
 #include <unistd.h>

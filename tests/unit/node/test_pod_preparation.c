@@ -6,7 +6,7 @@
 #include "loop/loop.h"
 #include "loop/sim/sim_loop.h"
 #include "node/limits/cgroup_base.h"
-#include "node/pod/preparation.h"
+#include "node/plan/preparation.h"
 #include "scratch_directory.h"
 
 static struct kube_object *config; /* the one that there is, or NULL */

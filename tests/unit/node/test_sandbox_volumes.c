@@ -3,7 +3,7 @@
 #include "sandbox_pod.h"
 
 #include "base/system/file.h"
-#include "node/pod/capabilities.h"
+#include "node/plan/capabilities.h"
 #include "node/pod/secrets.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* From a Pod to a spec; see pod/plan.h. */
-#include "node/pod/plan_internal.h"
+#include "node/plan/internal.h"
 
 #include "base/mem.h"
-#include "node/pod/masks.h"
+#include "node/plan/masks.h"
 
 int planner_refuse(struct planner *p, const char *reason, const char *container, int result)
 {

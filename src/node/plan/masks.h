@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_NODE_POD_MASKS_H
 #define TRAINYARD_NODE_POD_MASKS_H
 
-#include "node/pod/strings.h"
+#include "node/plan/strings.h"
 
 /* Adds their paths to `ret`, the state directory first. `home` is that of the machine's user, or
  * NULL. */

@@ -1,5 +1,5 @@
 /* How a plain pod finds the API; see pod/kubeconfig.h. */
-#include "node/pod/kubeconfig.h"
+#include "node/plan/kubeconfig.h"
 
 #include "base/base64.h"
 #include "base/buf.h"

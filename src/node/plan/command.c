@@ -1,5 +1,5 @@
 /* What a container runs. */
-#include "node/pod/plan_internal.h"
+#include "node/plan/internal.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -1,13 +1,13 @@
 /* A container where there are no namespaces: it sees the machine's files as they are. What would
  * have to be mounted is refused, and what can be told by a variable instead is. */
-#include "node/pod/plan_internal.h"
+#include "node/plan/internal.h"
 
 #include "base/str.h"
 #include "base/system/file.h"
 #include "kube/object.h"
 #include "kube/step_wrapper.h"
-#include "node/pod/kubeconfig.h"
-#include "node/pod/python.h"
+#include "node/plan/kubeconfig.h"
+#include "node/plan/python.h"
 #include "node/pod/state.h"
 #include "node/process/strays.h"
 

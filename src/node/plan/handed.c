@@ -1,6 +1,6 @@
 /* Hands a container the programs below the machine's /tmp that its command names; see
  * image/handed.h. */
-#include "node/pod/plan_internal.h"
+#include "node/plan/internal.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* The variables by which a container learns of services, in the two old forms that Kubernetes still
  * gives: NAME_SERVICE_HOST and the links of Docker, NAME_PORT_80_TCP. */
-#include "node/pod/environment.h"
+#include "node/plan/environment.h"
 
 #include "base/str.h"
 #include "kube/object.h"

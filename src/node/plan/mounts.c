@@ -1,5 +1,5 @@
 /* What a container finds mounted: its volumes, and what every container gets. */
-#include "node/pod/plan_internal.h"
+#include "node/plan/internal.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

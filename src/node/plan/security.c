@@ -1,11 +1,11 @@
 /* Who a container runs as, and what it may do. */
-#include "node/pod/plan_internal.h"
+#include "node/plan/internal.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
-#include "node/pod/capabilities.h"
-#include "node/pod/sysctl_names.h"
+#include "node/plan/capabilities.h"
+#include "node/plan/sysctl_names.h"
 
 #include <string.h>
 #include <unistd.h>

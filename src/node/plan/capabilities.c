@@ -1,5 +1,5 @@
 /* Capabilities; see pod/capabilities.h. */
-#include "node/pod/capabilities.h"
+#include "node/plan/capabilities.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -4,7 +4,7 @@
 #define TRAINYARD_NODE_POD_PLAN_INTERNAL_H
 
 #include "node/image/table.h"
-#include "node/pod/plan.h"
+#include "node/plan/plan.h"
 
 enum { PLANNER_VOLUMES_MAX = 256 };
 

@@ -1,5 +1,5 @@
 /* A container's environment; see pod/environment.h. */
-#include "node/pod/environment.h"
+#include "node/plan/environment.h"
 
 #include "base/base64.h"
 #include "base/buf.h"

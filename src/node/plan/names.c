@@ -1,5 +1,5 @@
 /* The names a pod finds: its own, its hosts file, and who answers for the rest. */
-#include "node/pod/plan_internal.h"
+#include "node/plan/internal.h"
 
 #include "base/buf.h"
 #include "base/str.h"

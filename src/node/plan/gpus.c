@@ -1,7 +1,7 @@
 /* The GPUs a container was given: told in its environment, and seen in its /dev. A container that
  * asked for none sees none. Among pods with GPUs the variables say whose is which, as CUDA numbers
  * devices by what it sees: with a part of the files it would number them anew. */
-#include "node/pod/plan_internal.h"
+#include "node/plan/internal.h"
 
 #include "kube/devices.h"
 #include "kube/object.h"

@@ -1,6 +1,6 @@
 /* From a Pod to what its supervisor does around the running of a container: probes, hooks, who is a
  * sidecar, how long all of it may take. Names of ports become numbers here. */
-#include "node/pod/plan_internal.h"
+#include "node/plan/internal.h"
 
 #include "base/mem.h"
 #include "base/moment.h"

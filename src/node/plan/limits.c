@@ -1,5 +1,5 @@
 /* Limits of a pod in figures; see pod/limits.h. */
-#include "node/pod/limits.h"
+#include "node/plan/limits.h"
 
 #include "base/mem.h"
 #include "base/str.h"

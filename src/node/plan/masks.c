@@ -1,5 +1,5 @@
 /* What of the machine a pod must not see; see pod/masks.h. */
-#include "node/pod/masks.h"
+#include "node/plan/masks.h"
 
 #include "base/mem.h"
 #include "base/str.h"

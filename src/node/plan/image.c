@@ -1,5 +1,5 @@
 /* What a container's image gives it: a root, a user, a working directory. */
-#include "node/pod/plan_internal.h"
+#include "node/plan/internal.h"
 
 #include "base/str.h"
 #include "base/system/file.h"

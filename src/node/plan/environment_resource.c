@@ -1,6 +1,6 @@
 /* What a container may use, as its environment and its files say it (resourceFieldRef): in units of
  * the divisor, rounded up. A limit that is not set is what the node has. */
-#include "node/pod/environment.h"
+#include "node/plan/environment.h"
 
 #include "base/str.h"
 #include "kube/object.h"

@@ -5,7 +5,7 @@
 #ifndef TRAINYARD_NODE_POD_PREPARATION_H
 #define TRAINYARD_NODE_POD_PREPARATION_H
 
-#include "node/pod/plan.h"
+#include "node/plan/plan.h"
 #include "node/pod/runner.h"
 
 struct pod_preparation;

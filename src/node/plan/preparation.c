@@ -1,11 +1,11 @@
 /* A pod made ready on the pool; see pod/preparation.h. */
-#include "node/pod/preparation.h"
+#include "node/plan/preparation.h"
 
 #include "node/image/table.h"
 #include "node/limits/cgroup_base.h"
 #include "node/names/host_names.h"
 #include "node/node_size.h"
-#include "node/pod/limits.h"
+#include "node/plan/limits.h"
 #include "node/pod/tokens.h"
 #include "node/process/lock.h"
 

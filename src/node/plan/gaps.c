@@ -1,14 +1,14 @@
 /* What a pod does not get; see pod/gaps.h. */
-#include "node/pod/gaps.h"
+#include "node/plan/gaps.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/object.h"
 #include "kube/pod_container.h"
 #include "kube/step_wrapper.h"
-#include "node/pod/capabilities.h"
-#include "node/pod/environment.h"
-#include "node/pod/kubeconfig.h"
+#include "node/plan/capabilities.h"
+#include "node/plan/environment.h"
+#include "node/plan/kubeconfig.h"
 
 #include <inttypes.h>
 #include <string.h>

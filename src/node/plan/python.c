@@ -1,5 +1,5 @@
 /* The name `python`; see pod/python.h. */
-#include "node/pod/python.h"
+#include "node/plan/python.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"
