@@ -2,8 +2,8 @@
  * whose text leads there as well. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "node/step/grpc.h"
-#include "node/step/http.h"
+#include "node/step/probe/grpc.h"
+#include "node/step/probe/http.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 #define TRAINYARD_NODE_STEP_EXEC_H
 
 #include "base/buf.h"
-#include "node/step/container.h"
+#include "node/step/sandbox/container.h"
 
 enum {
     STEP_EXEC_NOT_RUNNABLE = 126, /* exit codes of a command that never ran, as shells give them */

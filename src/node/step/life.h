@@ -6,8 +6,8 @@
 #define TRAINYARD_NODE_STEP_LIFE_H
 
 #include "node/pod/probe.h"
-#include "node/step/check.h"
-#include "node/step/container.h"
+#include "node/step/probe/check.h"
+#include "node/step/sandbox/container.h"
 
 #include <poll.h>
 

@@ -2,7 +2,7 @@
  * has its own mounts: so the supervisor mounts them, in a mount namespace of its own that goes on
  * seeing what is mounted on the machine, and containers take them from there as they take any
  * directory. Nothing of it is on the machine, and it is gone with the supervisor. */
-#include "node/step/mount.h"
+#include "node/step/sandbox/mount.h"
 #include "node/step/step.h"
 
 #include <errno.h>

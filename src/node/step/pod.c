@@ -5,14 +5,14 @@
  * deadline has changed; commands in the containers, and listeners to them, come through its socket
  * (step/server.h). Killed itself, it takes the containers along, and the next supervisor of the pod
  * goes on from the state. */
-#include "node/step/container.h"
+#include "node/step/sandbox/container.h"
 
 #include "node/process/lock.h"
 #include "node/step/advice.h"
 #include "node/step/life.h"
-#include "node/step/limits.h"
+#include "node/step/sandbox/limits.h"
+#include "node/step/sandbox/world.h"
 #include "node/step/server.h"
-#include "node/step/world.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

@@ -5,7 +5,7 @@
 #ifndef TRAINYARD_NODE_STEP_SERVER_H
 #define TRAINYARD_NODE_STEP_SERVER_H
 
-#include "node/step/container.h"
+#include "node/step/sandbox/container.h"
 
 #include <poll.h>
 

@@ -3,7 +3,7 @@
 #include "scratch_directory.h"
 
 #include "base/moment.h"
-#include "node/step/check.h"
+#include "node/step/probe/check.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* The text of probes over HTTP and gRPC: requests, answers, redirects. */
 #include "node_test.h"
 
-#include "node/step/grpc.h"
-#include "node/step/http.h"
+#include "node/step/probe/grpc.h"
+#include "node/step/probe/http.h"
 
 static struct step_url url_of(const char *host, int port, const char *path)
 {

@@ -9,7 +9,7 @@
 #include "base/moment.h"
 #include "base/system/file.h"
 #include "node/names/resolvers.h"
-#include "node/step/lookup.h"
+#include "node/step/probe/lookup.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* Mounts of the sandbox; see step/mount.h. */
-#include "node/step/mount.h"
+#include "node/step/sandbox/mount.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

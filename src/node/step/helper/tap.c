@@ -1,5 +1,5 @@
 /* Listeners to a container's output; see step/tap.h. */
-#include "node/step/tap.h"
+#include "node/step/helper/tap.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 /* A root of the container's own; see step/image.h. */
-#include "node/step/image.h"
+#include "node/step/sandbox/image.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
-#include "node/step/layer.h"
-#include "node/step/mount.h"
+#include "node/step/sandbox/layer.h"
+#include "node/step/sandbox/mount.h"
 
 #include <errno.h>
 #include <fcntl.h>

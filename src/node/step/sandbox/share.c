@@ -1,10 +1,10 @@
 /* One PID namespace for all containers of a pod; see step/share.h. */
-#include "node/step/share.h"
+#include "node/step/sandbox/share.h"
 
 #include "node/process/lock.h"
 #include "node/process/namespaces.h"
 #include "node/step/exec.h"
-#include "node/step/mount.h"
+#include "node/step/sandbox/mount.h"
 
 #include "base/cleanup.h"
 #include "base/moment.h"

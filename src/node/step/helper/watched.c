@@ -1,5 +1,5 @@
 /* Watching by epoll; see step/watched.h. */
-#include "node/step/watched.h"
+#include "node/step/helper/watched.h"
 
 #include <stddef.h>
 #include <sys/epoll.h>

@@ -1,5 +1,5 @@
 /* A try of a probe or hook; see step/check.h. */
-#include "node/step/check.h"
+#include "node/step/probe/check.h"
 
 #include "base/str.h"
 

@@ -1,6 +1,6 @@
 /* A GET and its answer; see step/http.h. The answer was written by a program of the pod: every
  * length is checked and nothing of it is believed. */
-#include "node/step/http.h"
+#include "node/step/probe/http.h"
 
 #include "base/str.h"
 

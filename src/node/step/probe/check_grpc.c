@@ -1,8 +1,8 @@
 /* A probe that calls gRPC's health check, in a child of the supervisor; the protocol is
  * step/grpc.c's. */
-#include "node/step/check.h"
+#include "node/step/probe/check.h"
 
-#include "node/step/grpc.h"
+#include "node/step/probe/grpc.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* The directory of a container's own files; see step/layer.h. */
-#include "node/step/layer.h"
+#include "node/step/sandbox/layer.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

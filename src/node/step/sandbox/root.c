@@ -7,9 +7,9 @@
 #include "node/plan/python.h"
 #include "node/pod/secrets.h"
 #include "node/process/mount_info.h"
-#include "node/step/image.h"
-#include "node/step/machine.h"
-#include "node/step/mount.h"
+#include "node/step/sandbox/image.h"
+#include "node/step/sandbox/machine.h"
+#include "node/step/sandbox/mount.h"
 #include "node/step/step.h"
 
 #include "base/cleanup.h"

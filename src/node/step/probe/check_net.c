@@ -1,10 +1,10 @@
 /* Probes and hooks over the network: a connection, an HTTP GET, gRPC's health check. This runs in a
  * child of the supervisor, in the pod's network, and may block until its deadline; messages are
  * worded as the kubelet words them. */
-#include "node/step/check.h"
+#include "node/step/probe/check.h"
 
-#include "node/step/http.h"
-#include "node/step/lookup.h"
+#include "node/step/probe/http.h"
+#include "node/step/probe/lookup.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

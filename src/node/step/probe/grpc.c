@@ -1,7 +1,7 @@
 /* The health check of gRPC; see step/grpc.h. Of HTTP/2 only what one call needs: our headers go out
  * as plain literals, the server's are not read at all. What counts is the message of the answer; an
  * answer without one is a refusal, whatever its headers would say. */
-#include "node/step/grpc.h"
+#include "node/step/probe/grpc.h"
 
 #include "base/cleanup.h"
 

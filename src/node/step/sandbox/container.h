@@ -5,10 +5,10 @@
 
 #include "node/log/container_log.h"
 #include "node/pod/state.h"
+#include "node/step/helper/tap.h"
 #include "node/step/log.h"
-#include "node/step/share.h"
+#include "node/step/sandbox/share.h"
 #include "node/step/step.h"
-#include "node/step/tap.h"
 
 #include <sys/resource.h>
 

@@ -1,5 +1,5 @@
 /* Limits of a pod and its containers; see step/limits.h. */
-#include "node/step/limits.h"
+#include "node/step/sandbox/limits.h"
 
 #include "base/mem.h"
 

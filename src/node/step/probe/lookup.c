@@ -1,8 +1,8 @@
 /* Names for probes; see step/lookup.h. */
-#include "node/step/lookup.h"
+#include "node/step/probe/lookup.h"
 
 #include "node/names/resolvers.h"
-#include "node/step/check.h"
+#include "node/step/probe/check.h"
 
 #include "base/cleanup.h"
 #include "base/moment.h"

@@ -1,9 +1,9 @@
 /* What holds a pod's processes together; see step/world.h. */
-#include "node/step/world.h"
+#include "node/step/sandbox/world.h"
 
 #include "node/process/strays.h"
-#include "node/step/layer.h"
-#include "node/step/limits.h"
+#include "node/step/sandbox/layer.h"
+#include "node/step/sandbox/limits.h"
 
 #include "base/str.h"
 

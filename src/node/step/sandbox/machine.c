@@ -1,11 +1,11 @@
 /* The machine's files as a container's root; see step/machine.h. */
-#include "node/step/machine.h"
+#include "node/step/sandbox/machine.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "node/step/layer.h"
-#include "node/step/mount.h"
+#include "node/step/sandbox/layer.h"
+#include "node/step/sandbox/mount.h"
 
 #include <dirent.h>
 #include <errno.h>
