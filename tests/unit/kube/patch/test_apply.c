@@ -1,5 +1,5 @@
 /* Server-side apply, step by step: each row is one write, by whom, and what came of it. What the
- * real server answers to whole scenarios is compared in tests/unit/engine/test_apply.c. */
+ * real server answers to whole scenarios is compared in tests/unit/engine/api/test_apply.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
