@@ -49,6 +49,7 @@ int state_dir_resolve(struct arena *arena, const char *given, struct state_dir *
         path[size - 1] = '\0';
     *ret = (struct state_dir){
         .path = path,
+        .patience_ms = PASSAGE_MS,
         .database = arena_printf(arena, "%s/store.db", path),
         .lock = arena_printf(arena, "%s/run/lock", path),
         .server = arena_printf(arena, "%s/run/server.json", path),
@@ -180,7 +181,7 @@ static int find_server(struct arena *arena, const struct state_dir *state, bool 
         }
         if (server.restarts.waiting && !through_restart)
             break;
-        if (waited >= PASSAGE_MS)
+        if (waited >= state->patience_ms)
             return refuse_passage(state, &server.restarts, err);
         poll(NULL, 0, PASSAGE_POLL_MS);
     }

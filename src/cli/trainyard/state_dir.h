@@ -23,6 +23,7 @@ struct state_dir {
     const char *kubeconfig;
     const char *token;
     const char *pki;
+    int patience_ms; /* how long a command waits for a server that starts, ends or restarts */
 };
 
 /* The directory given, or $XDG_STATE_HOME/trainyard, or ~/.local/state/trainyard; always absolute.
@@ -57,11 +58,13 @@ struct state_server {
     struct state_restarts restarts; /* known also while no server runs */
 };
 
-/* The server that runs here; `running` is false if none does. While one starts or ends, by itself
- * or by kill -9, this waits until it has, but not for one that waits for its restart. */
+/* The server that runs here; `running` is false if none does. While a server starts or ends, also
+ * after kill -9, the call waits for it, up to `patience_ms`. The call does not wait for a server
+ * that crashed and is about to be restarted. */
 int state_dir_server(struct arena *arena, const struct state_dir *state, struct state_server *ret,
                      struct err *err);
-/* The same, but waits for a restart, too; ERR_UNAVAILABLE if it takes long. */
+/* Like state_dir_server(), but waits for a restart too. Returns -ERR_UNAVAILABLE after
+ * `patience_ms`. */
 int state_dir_await_server(struct arena *arena, const struct state_dir *state,
                            struct state_server *ret, struct err *err);
 int state_dir_write_server(const struct state_dir *state, const struct state_server *server,
