@@ -3,7 +3,6 @@
  * are a table. It never touches a socket. */
 #include "net/http/connection.h"
 
-#include "base/list.h"
 #include "base/mem.h"
 #include "net/http/answer.h"
 
@@ -55,8 +54,8 @@ static void move(struct http_connection *self, enum state state)
     state_machine_move(&self->life, state);
     switch (state) {
     case IDLE:
-        list_remove(self); /* whoever was served last stands first */
-        list_push(&service->connections, self);
+        list_remove(&self->link); /* whoever was served last stands first */
+        list_push(&service->connections, &self->link);
         loop_timer_start(&self->timer, service->idle_timeout_ms);
         break;
     case READING_HEAD:
@@ -378,7 +377,7 @@ void http_connection_gone(struct http_connection *self)
         self->spare = http_answer_free(TAKE(self->answer));
     loop_defer_cancel(service->loop, &self->task);
     http_connection_forget_payer(self);
-    list_remove(self);
+    list_remove(&self->link);
     service->connection_count--;
     arena_free(self->parse.arena);
     arena_free(self->spare);
@@ -414,7 +413,7 @@ void http_connection_new(struct http_service *service, struct stream *stream, co
     state_machine_init(&self->life, "http connection", STATES, ARRAY_SIZE(STATES), OPENING);
     http_parse_init(&self->parse, service->header_max, 0);
     buf_init(&self->in, IN_MAX + IN_MAX);
-    list_push(&service->connections, self);
+    list_push(&service->connections, &self->link);
     service->connection_count++;
     loop_timer_start(&self->timer, service->handshake_timeout_ms);
     stream_start(stream, &STREAM_HANDLER, self);
@@ -423,7 +422,7 @@ void http_connection_new(struct http_service *service, struct stream *stream, co
 bool http_service_drop_waiting(struct http_service *service)
 {
     struct http_connection *longest = NULL;
-    for (struct http_connection *each = service->connections; each; each = each->next)
+    LIST_EACH (struct http_connection, each, &service->connections, link)
         if (state_of(each) == OPENING || state_of(each) == IDLE || state_of(each) == READING_HEAD)
             longest = each;
     if (longest)

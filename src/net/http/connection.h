@@ -4,6 +4,7 @@
 #define TRAINYARD_NET_HTTP_CONNECTION_H
 
 #include "base/budget.h"
+#include "base/list.h"
 #include "base/state_machine.h"
 #include "loop/loop.h"
 #include "net/http/parse.h"
@@ -34,7 +35,8 @@ struct http_service {
     struct budget_group *memory;       /* for all that connections keep; NULL: no limit */
     http_write_refusal *write_refusal; /* or NULL */
     int64_t handshake_timeout_ms, header_timeout_ms, body_timeout_ms, idle_timeout_ms;
-    struct http_connection *connections; /* those that came or were served last first */
+    struct list_head
+        connections; /* struct http_connection: those that came or were served last first */
     size_t connection_count;
     void (*on_closed)(struct http_service *service); /* a connection is gone */
     int64_t date_second;                             /* of the text below */
@@ -43,7 +45,7 @@ struct http_service {
 
 struct http_connection {
     struct http_service *service;
-    struct http_connection *next, **link; /* in service->connections */
+    struct list_link link; /* in service->connections */
     struct stream *stream;
     char *peer;
     struct state_machine life;

@@ -15,8 +15,8 @@ enum {
 };
 
 struct spdy_stream {
-    struct spdy_session *session; /* NULL: it is over */
-    struct spdy_stream *next, **link;
+    struct spdy_session *session;              /* NULL: it is over */
+    struct list_link link;                     /* in spdy_session.streams */
     const struct spdy_stream_handler *handler; /* NULL: not accepted */
     void *context;
     uint32_t id;
@@ -30,7 +30,7 @@ struct spdy_session {
     void *context;
     struct spdy_reader reader;
     struct spdy_writer writer;
-    struct spdy_stream *streams;
+    struct list_head streams; /* struct spdy_stream */
     size_t stream_count, paused_count;
     uint32_t last_id;
     bool over; /* nothing is read or written any more but what is pending */
@@ -87,10 +87,10 @@ size_t spdy_session_pending(const struct spdy_session *session)
 
 static struct spdy_stream *find_stream(struct spdy_session *session, uint32_t id)
 {
-    struct spdy_stream *stream = session->streams;
-    while (stream && stream->id != id)
-        stream = stream->next;
-    return stream;
+    LIST_EACH (struct spdy_stream, stream, &session->streams, link)
+        if (stream->id == id)
+            return stream;
+    return NULL;
 }
 
 uint32_t spdy_stream_id(const struct spdy_stream *stream)
@@ -135,7 +135,7 @@ void spdy_stream_pause(struct spdy_stream *stream, bool paused)
 static void unlink_stream(struct spdy_session *session, struct spdy_stream *stream)
 {
     spdy_stream_pause(stream, false);
-    list_remove(stream);
+    list_remove(&stream->link);
     session->stream_count--;
     stream->session = NULL;
 }
@@ -178,8 +178,8 @@ void spdy_stream_accept(struct spdy_stream *stream, const struct spdy_stream_han
 
 static void drop_all(struct spdy_session *session)
 {
-    while (session->streams)
-        drop_stream(session, session->streams);
+    while (!list_is_empty(&session->streams))
+        drop_stream(session, LIST_FIRST(&session->streams, struct spdy_stream, link));
 }
 
 /* By the peer or by a fault: tell everybody, and let the line go in order. */
@@ -234,7 +234,7 @@ static void take_syn_stream(struct spdy_session *session, const struct spdy_fram
     struct spdy_stream *stream = mem_zalloc(sizeof(*stream));
     stream->session = session;
     stream->id = frame->stream;
-    list_push(&session->streams, stream);
+    list_push(&session->streams, &stream->link);
     session->stream_count++;
     session->handler->on_stream(session->context, stream, frame->headers);
     /* It may have been accepted and freed at once; then it is not in the list any more. */

@@ -62,8 +62,7 @@ static void open_watch(struct api_peer *peer, struct api_server *server, const c
 static size_t count_watches(struct api_server *server)
 {
     size_t count = 0;
-    const struct watcher_link *head = engine_watchers(server->engine);
-    for (const struct watcher_link *link = head->next; link != head; link = link->next)
+    LIST_EACH(const struct watcher_link, each, engine_watchers(server->engine), link)
         count++;
     return count;
 }
