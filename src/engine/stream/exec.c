@@ -5,7 +5,7 @@
 #include "engine/api/rest.h"
 #include "engine/stream/remote_carriers.h"
 #include "kube/pod_container.h"
-#include "net/stream/websocket_handshake.h"
+#include "net/http/websocket_handshake.h"
 
 static const char SPDY[] = "SPDY/3.1", OFFER[] = "X-Stream-Protocol-Version";
 

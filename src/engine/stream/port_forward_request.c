@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "engine/api/rest.h"
 #include "engine/stream/port_forward.h"
-#include "net/stream/websocket_handshake.h"
+#include "net/http/websocket_handshake.h"
 #include "net/stream/websocket_stream.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The handshake of WebSocket; see websocket_handshake.h. */
-#include "net/stream/websocket_handshake.h"
+#include "net/http/websocket_handshake.h"
 
 #include "base/base64.h"
 #include "base/str.h"
