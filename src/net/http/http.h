@@ -12,16 +12,11 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "net/http_header.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct http_header {
-    const char *name; /* as it was sent; compared without case */
-    const char *value;
-    struct http_header *next;
-};
 
 struct http_request {
     const char *method; /* "GET" */
@@ -32,12 +27,6 @@ struct http_request {
     size_t body_size;
     const char *peer; /* who asks, for logs: "127.0.0.1:40112", "in-process" */
 };
-
-const char *http_header_get(const struct http_header *headers, const char *name);
-void http_header_add(struct arena *arena, struct http_header **headers, const char *name,
-                     const char *value);
-/* Whether one of the lines of this name has the word between its commas; no case. */
-bool http_header_has_word(const struct http_header *headers, const char *name, const char *word);
 
 /* The decoded value of a query parameter, in the arena; NULL when absent, "" when empty. The nth
  * form gives repeated parameters (command=a&command=b). */
