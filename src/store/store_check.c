@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
+#include "store/store_checksum.h"
 #include "store/store_disk_internal.h"
-#include "store/store_seal.h"
 
 #include <sqlite3.h>
 #include <string.h>

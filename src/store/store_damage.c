@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "store/store_seal.h"
+#include "store/store_checksum.h"
 
 #include <stdlib.h>
 #include <string.h>

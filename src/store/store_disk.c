@@ -4,10 +4,10 @@
 #include "store/store_disk.h"
 
 #include "base/mem.h"
-#include "store/store_aside.h"
+#include "store/store_checksum.h"
 #include "store/store_disk_internal.h"
 #include "store/store_mark.h"
-#include "store/store_seal.h"
+#include "store/store_quarantine.h"
 
 #include <errno.h>
 #include <fcntl.h>

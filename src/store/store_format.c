@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "store/store_seal.h"
+#include "store/store_checksum.h"
 
 #include <sqlite3.h>
 #include <string.h>

@@ -7,9 +7,9 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "store/store_aside.h"
+#include "store/store_checksum.h"
 #include "store/store_disk_internal.h"
-#include "store/store_seal.h"
+#include "store/store_quarantine.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * of the pieces. */
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "net/http/reply.h"
+#include "net/http/response_reader.h"
 #include "operator/reconcile/progress_text.h"
 
 #include <stdint.h>

@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 #include "base/system/file.h"
-#include "cli/trainyard/server_keeper.h"
-#include "cli/trainyard/state_room.h"
+#include "cli/trainyard/server_supervisor.h"
+#include "cli/trainyard/state_reserve.h"
 
 #include <errno.h>
 #include <fcntl.h>

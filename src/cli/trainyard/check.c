@@ -7,8 +7,8 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "loop/loop.h"
-#include "store/store_aside.h"
 #include "store/store_check.h"
+#include "store/store_quarantine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "cli/trainyard/credentials.h"
-#include "cli/trainyard/state_room.h"
+#include "cli/trainyard/state_reserve.h"
 #include "engine/engine.h"
 #include "kube/client/client.h"
 #include "kube/client/kubeconfig.h"

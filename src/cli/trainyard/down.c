@@ -1,6 +1,6 @@
 /* trainyard down: end the embedded cluster and its pods. */
 #include "cli/trainyard/commands.h"
-#include "cli/trainyard/server_keeper.h"
+#include "cli/trainyard/server_supervisor.h"
 #include "cli/trainyard/state_dir.h"
 
 #include "base/system/file.h"

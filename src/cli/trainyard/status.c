@@ -1,6 +1,6 @@
 /* trainyard status: who runs in a state directory. */
 #include "cli/trainyard/commands.h"
-#include "cli/trainyard/server_keeper.h"
+#include "cli/trainyard/server_supervisor.h"
 #include "cli/trainyard/state_dir.h"
 
 #include "base/cleanup.h"

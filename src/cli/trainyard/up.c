@@ -5,7 +5,7 @@
 #include "cli/trainyard/commands.h"
 #include "cli/trainyard/shares.h"
 #include "cli/trainyard/state_dir.h"
-#include "cli/trainyard/state_room.h"
+#include "cli/trainyard/state_reserve.h"
 #include "cli/trainyard/up_settings.h"
 
 #include "base/log.h"

@@ -4,7 +4,7 @@
 #include "net/http/connection.h"
 
 #include "base/mem.h"
-#include "net/http/answer.h"
+#include "net/http/response.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
-#include "net/http/reply.h"
+#include "net/http/response_reader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "net/http/connection.h"
 
 #include "base/mem.h"
-#include "net/http/answer.h"
+#include "net/http/response.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "store/store_seal.h"
+#include "store/store_checksum.h"
 
 /* With neither a database nor its mark. */
 static void start_again(void)

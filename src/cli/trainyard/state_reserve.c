@@ -1,5 +1,5 @@
 /* Room for the next start; see state_room.h. */
-#include "cli/trainyard/state_room.h"
+#include "cli/trainyard/state_reserve.h"
 
 #include "base/cleanup.h"
 #include "base/system/file.h"

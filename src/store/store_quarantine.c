@@ -1,5 +1,5 @@
 /* Damaged files that are kept; see store_aside.h. */
-#include "store/store_aside.h"
+#include "store/store_quarantine.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* Starting the server again after a crash; see server_keeper.h. */
-#include "cli/trainyard/server_keeper.h"
+#include "cli/trainyard/server_supervisor.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"

@@ -1,6 +1,6 @@
 /* Checksums of rows; see store_seal.h. Each hash is the key of the next, so that no part has to be
  * copied next to another. */
-#include "store/store_seal.h"
+#include "store/store_checksum.h"
 
 #include "base/hash.h"
 #include "base/json/json.h"

@@ -1,5 +1,5 @@
 /* Answers out of bytes; see http_reply.h. */
-#include "net/http/reply.h"
+#include "net/http/response_reader.h"
 
 #include <string.h>
 

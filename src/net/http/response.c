@@ -1,6 +1,6 @@
 /* Answers as HTTP/1.1; see http_answer.h. Called by answerers through http_begin, http_write and
  * http_end; whatever they pass, what goes out is one well-formed answer. */
-#include "net/http/answer.h"
+#include "net/http/response.h"
 
 #include "base/mem.h"
 #include "base/str.h"
