@@ -166,10 +166,10 @@ static void set_error(const struct client_call *call, struct err *err)
 }
 
 /* Who we say we are was not believed. */
-static void doubt_credential(struct client *client)
+static void client_reject_credential(struct client *client)
 {
-    http_bearer_doubt(&client->bearer);
-    http_certificate_doubt(&client->certificate);
+    http_bearer_mark_rejected(&client->bearer);
+    http_certificate_mark_rejected(&client->certificate);
     if (client->on_unauthorized)
         client->on_unauthorized(client->context);
 }
@@ -181,7 +181,7 @@ static void deliver(struct client_call *call)
     if (call->head_done && !call->head_given) {
         call->head_given = true;
         if (call->status == 401)
-            doubt_credential(call->client);
+            client_reject_credential(call->client);
         if (!call->cancelled && call->listener.on_head)
             call->listener.on_head(call->context, call->status, call->headers);
     }
@@ -277,7 +277,7 @@ static void on_timer(struct loop_timer *timer)
 
 static struct http_call *client_start(struct http_transport *transport,
                                       const struct http_request *request, int64_t timeout_ms,
-                                      const struct http_listener *listener, void *context)
+                                      const struct http_callbacks *listener, void *context)
 {
     struct client *client = client_of(transport);
     struct client_call *call = mem_zalloc(sizeof(*call));

@@ -48,7 +48,7 @@ struct client_call {
     struct list_link link;      /* in client.calls */
     struct list_link news_link; /* in client.news, or in no list */
     bool busy, cancelled;
-    struct http_listener listener;
+    struct http_callbacks listener;
     void *context;
     CURL *easy;
     struct curl_slist *lines; /* of the request's header */

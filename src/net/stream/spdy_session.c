@@ -182,7 +182,7 @@ static void drop_all(struct spdy_session *session)
         drop_stream(session, LIST_FIRST(&session->streams, struct spdy_stream, link));
 }
 
-static void session_ended(struct stream_session *base)
+static void spdy_session_ended(struct stream_session *base)
 {
     drop_all(spdy_session_of(base));
 }
@@ -287,7 +287,7 @@ static void take_frame(struct spdy_session *session, const struct spdy_frame *fr
     }
 }
 
-static void session_received(struct stream_session *base, const char *data, size_t size)
+static void spdy_session_received(struct stream_session *base, const char *data, size_t size)
 {
     struct spdy_session *session = spdy_session_of(base);
     while (size && !base->is_over) {
@@ -305,7 +305,7 @@ static void session_received(struct stream_session *base, const char *data, size
     }
 }
 
-static void session_free(struct stream_session *base)
+static void spdy_session_free(struct stream_session *base)
 {
     struct spdy_session *session = spdy_session_of(base);
     drop_all(session);
@@ -318,9 +318,9 @@ struct spdy_session *spdy_session_new(struct stream *line,
                                       const struct spdy_session_handler *handler, void *context)
 {
     static const struct stream_session_ops OPS = {
-        .received = session_received,
-        .ended = session_ended,
-        .free = session_free,
+        .received = spdy_session_received,
+        .ended = spdy_session_ended,
+        .free = spdy_session_free,
     };
     const struct stream_session_handler base = {
         .on_drain = handler->on_drain,
@@ -331,7 +331,7 @@ struct spdy_session *spdy_session_new(struct stream *line,
     session->handler = handler;
     spdy_reader_init(&session->reader);
     spdy_writer_init(&session->writer);
-    stream_set_patience(line, PATIENCE_MS);
+    stream_set_stall_timeout(line, PATIENCE_MS);
     stream_session_start(&session->base, line, &OPS, &base, context);
     return session;
 }

@@ -68,9 +68,10 @@ size_t websocket_session_pending(const struct websocket_session *session)
     return stream_session_pending(&session->base);
 }
 
-void websocket_session_set_patience(struct websocket_session *session, int64_t stall_timeout_ms)
+void websocket_session_set_stall_timeout(struct websocket_session *session,
+                                         int64_t stall_timeout_ms)
 {
-    stream_set_patience(session->base.stream, stall_timeout_ms);
+    stream_set_stall_timeout(session->base.stream, stall_timeout_ms);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -81,7 +82,7 @@ static void drop_held(struct websocket_session *session)
     buf_release(&session->held);
 }
 
-static void session_ended(struct stream_session *base)
+static void websocket_session_ended(struct stream_session *base)
 {
     drop_held(websocket_session_of(base));
 }
@@ -160,7 +161,7 @@ static void on_task(struct loop_task *task)
         stream_pause(session->base.stream, session->paused);
 }
 
-static void session_received(struct stream_session *base, const char *data, size_t size)
+static void websocket_session_received(struct stream_session *base, const char *data, size_t size)
 {
     struct websocket_session *session = websocket_session_of(base);
     size_t used = session->held.size ? 0 : take(session, data, size);
@@ -187,12 +188,12 @@ void websocket_session_pause(struct websocket_session *session, bool paused)
 
 /* ---- lifetime -------------------------------------------------------------------------------- */
 
-static void session_opened(struct stream_session *base)
+static void websocket_session_opened(struct stream_session *base)
 {
     websocket_session_of(base)->handler->on_open(base->context);
 }
 
-static void session_free(struct stream_session *base)
+static void websocket_session_free(struct stream_session *base)
 {
     struct websocket_session *session = websocket_session_of(base);
     drop_held(session);
@@ -204,10 +205,10 @@ struct websocket_session *websocket_session_new(struct loop *loop, struct stream
                                                 void *context)
 {
     static const struct stream_session_ops OPS = {
-        .opened = session_opened,
-        .received = session_received,
-        .ended = session_ended,
-        .free = session_free,
+        .opened = websocket_session_opened,
+        .received = websocket_session_received,
+        .ended = websocket_session_ended,
+        .free = websocket_session_free,
     };
     const struct stream_session_handler base = {
         .on_drain = handler->on_drain,
