@@ -9,18 +9,19 @@
 #ifndef TRAINYARD_BASE_BUDGET_H
 #define TRAINYARD_BASE_BUDGET_H
 
+#include "base/list.h"
 #include "base/map.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct budget {
-    struct budget *parent;       /* NULL: the top */
-    struct budget *children;     /* in no order */
-    struct budget *next, **link; /* among the parent's children */
-    size_t used, max;            /* bytes; max SIZE_MAX: the parents alone limit it */
-    size_t peak;                 /* the most that `used` has been */
-    uint64_t refused;            /* charges that this level had no room for */
+    struct budget *parent;     /* NULL: the top */
+    struct list_head children; /* in no order */
+    struct list_link link;     /* among the parent's children */
+    size_t used, max;          /* bytes; max SIZE_MAX: the parents alone limit it */
+    size_t peak;               /* the most that `used` has been */
+    uint64_t refused;          /* charges that this level had no room for */
 };
 
 void budget_init(struct budget *budget, struct budget *parent, size_t max);

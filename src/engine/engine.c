@@ -33,7 +33,7 @@ struct engine {
     const struct budget_group *http_memory; /* or NULL */
     struct access_cache *access;
     struct engine_pod_backend backend;
-    struct watcher_link watchers;
+    struct list_head watchers; /* struct watcher_link */
     struct version_trees *version_trees;
     struct watch_events *watch_events;
     struct service_addresses *service_addresses;
@@ -82,7 +82,7 @@ struct registry *engine_registry(struct engine *engine)
     return engine->registry;
 }
 
-struct watcher_link *engine_watchers(struct engine *engine)
+struct list_head *engine_watchers(struct engine *engine)
 {
     return &engine->watchers;
 }
@@ -108,7 +108,6 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
     engine->token = mem_strdup(options->token);
     engine->version = mem_strdup(options->version ? options->version : "0");
     engine->registry = registry_new();
-    watcher_ring_init(&engine->watchers);
     engine->version_trees = version_trees_new();
     engine->watch_events = watch_events_new(
         loop, options->watch_events_max ? options->watch_events_max : WATCH_EVENTS_MAX);
@@ -133,8 +132,10 @@ struct engine *engine_free(struct engine *engine)
 {
     if (!engine)
         return NULL;
-    while (engine->watchers.next != &engine->watchers)
-        engine->watchers.next->end(engine->watchers.next);
+    while (!list_is_empty(&engine->watchers)) {
+        struct watcher_link *first = LIST_FIRST(&engine->watchers, struct watcher_link, link);
+        first->end(first);
+    }
     watch_events_free(engine->watch_events);
     version_trees_free(engine->version_trees);
     definitions_free(engine->definitions);

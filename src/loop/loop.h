@@ -10,6 +10,7 @@
 #define TRAINYARD_LOOP_LOOP_H
 
 #include "base/err.h"
+#include "base/list.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,7 +47,7 @@ void loop_timer_stop(struct loop_timer *timer);
  * into a caller. Queued once however often it is deferred; may be cancelled. */
 struct loop_task {
     void (*callback)(struct loop_task *task);
-    struct loop_task *next, *previous;
+    struct list_link link; /* owned by the loop */
     bool queued;
 };
 void loop_defer(struct loop *loop, struct loop_task *task);

@@ -32,20 +32,13 @@ struct loop_slowest {
 struct loop {
     const struct loop_ops *ops;
     struct timer_heap timers;
-    struct loop_task deferred; /* the ring's head: tasks of the next turn */
-    struct loop_task running;  /* the ring's head: tasks of this turn that are still to run */
+    struct list_head deferred; /* tasks of the next turn */
+    struct list_head running;  /* tasks of this turn that are still to run */
     int64_t yield_ns;          /* monotonic time when their budget is used up */
     struct loop_slowest slowest;
 };
 
 void loop_init(struct loop *loop, const struct loop_ops *ops);
-
-/* Rings of tasks: a head whose links point to itself is empty. */
-void loop_ring_init(struct loop_task *head);
-bool loop_ring_is_empty(const struct loop_task *head);
-void loop_ring_append(struct loop_task *head, struct loop_task *task);
-void loop_ring_remove(struct loop_task *task);
-void loop_ring_move_all(struct loop_task *to, struct loop_task *from); /* appended, order kept */
 
 /* Run the tasks that were deferred up to now. A task that is deferred meanwhile belongs to the next
  * turn, and so do the tasks that are left when `budget_ns` are over, in the same order. */

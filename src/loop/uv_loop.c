@@ -35,7 +35,7 @@ struct uv_body {
     size_t work_count; /* under way on the pool */
     bool in_run, stopped;
     pthread_mutex_t posted_lock;
-    struct loop_task posted; /* the ring's head, under posted_lock */
+    struct list_head posted; /* struct loop_task, under posted_lock */
 };
 
 /* One item of pool work; the uv_work_t is kept out of loop.h. */
@@ -118,16 +118,15 @@ static void deferred(struct loop *loop)
 /* Make the posted tasks deferred ones; false if there were none. */
 static bool take_posted(struct uv_body *body)
 {
-    struct loop_task posted;
-    loop_ring_init(&posted);
+    struct list_head posted = {0};
     pthread_mutex_lock(&body->posted_lock);
-    loop_ring_move_all(&posted, &body->posted);
+    list_append_all(&posted, &body->posted);
     pthread_mutex_unlock(&body->posted_lock);
-    if (loop_ring_is_empty(&posted))
+    if (list_is_empty(&posted))
         return false;
-    for (struct loop_task *task = posted.next; task != &posted; task = task->next)
+    LIST_EACH (struct loop_task, task, &posted, link)
         task->queued = true;
-    loop_ring_move_all(&body->loop.deferred, &posted);
+    list_append_all(&body->loop.deferred, &posted);
     deferred(&body->loop);
     return true;
 }
@@ -141,7 +140,7 @@ static void post(struct loop *loop, struct loop_task *task)
 {
     struct uv_body *body = body_of(loop);
     pthread_mutex_lock(&body->posted_lock);
-    loop_ring_append(&body->posted, task);
+    list_append(&body->posted, &task->link);
     pthread_mutex_unlock(&body->posted_lock);
     uv_async_send(&body->async);
 }
@@ -328,7 +327,6 @@ int loop_new(struct loop **ret, struct err *err)
     uv_unref((uv_handle_t *)&body->prepare);
     uv_unref((uv_handle_t *)&body->async);
     pthread_mutex_init(&body->posted_lock, NULL);
-    loop_ring_init(&body->posted);
     loop_init(&body->loop, &OPS);
     *ret = &body->loop;
     return 0;

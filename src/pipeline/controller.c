@@ -25,7 +25,7 @@ struct workflow_controller {
     struct workqueue *queue;
     struct workflow_cache cache;
     struct kube_informer *workflows, *pods;
-    struct kube_pass *passes; /* under way; each of a workflow_run */
+    struct list_head passes; /* struct kube_pass, under way; each of a workflow_run */
     size_t calls_max;
     bool make_accounts;
     char *step_image;
@@ -209,10 +209,8 @@ struct workflow_controller *workflow_controller_free(struct workflow_controller 
     kube_informer_free(controller->workflows);
     kube_informer_free(controller->pods);
     kube_client_free(controller->client);
-    for (struct kube_pass *pass = controller->passes, *next; pass; pass = next) {
-        next = pass->next;
+    LIST_EACH_SAFE (struct kube_pass, pass, &controller->passes, link)
         run_free(CONTAINER_OF(pass, struct workflow_run, pass));
-    }
     workqueue_free(controller->queue);
     workflow_cache_release(&controller->cache);
     free(controller->step_image);

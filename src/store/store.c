@@ -183,8 +183,8 @@ static int load(struct store *store, struct err *err)
     return 0;
 }
 
-static void on_finished(struct store_writer *writer, struct store_change_list *committed,
-                        struct store_change_list *lost, const struct err *failure);
+static void on_finished(struct store_writer *writer, struct list_head *committed,
+                        struct list_head *lost, const struct err *failure);
 static void on_stopped(struct store_writer *writer);
 
 static void on_alive(struct loop_timer *timer)
@@ -474,12 +474,10 @@ static void end_change(struct store *store, struct store_change *change, const s
     free(change);
 }
 
-static void end_all(struct store *store, struct store_change_list *list, const struct err *err)
+static void end_all(struct store *store, struct list_head *list, const struct err *err)
 {
-    for (struct store_change *change = list->first, *next; change; change = next) {
-        next = change->next;
+    LIST_EACH_SAFE (struct store_change, change, list, link)
         end_change(store, change, err);
-    }
 }
 
 /* A full disk is no damage: the transaction that found no room was undone as a whole. When all that
@@ -494,11 +492,11 @@ static void recover(struct store *store)
     store->next_revision = store_history_end(&store->history) + 1;
 }
 
-static void on_finished(struct store_writer *writer, struct store_change_list *committed,
-                        struct store_change_list *lost, const struct err *failure)
+static void on_finished(struct store_writer *writer, struct list_head *committed,
+                        struct list_head *lost, const struct err *failure)
 {
     struct store *store = CONTAINER_OF(writer, struct store, writer);
-    bool has_news = committed->first != NULL;
+    bool has_news = !list_is_empty(committed);
     if (failure)
         store->failure = *failure; /* before anybody is told, so that nobody writes on */
     end_all(store, committed, NULL);

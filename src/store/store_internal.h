@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_STORE_STORE_INTERNAL_H
 #define TRAINYARD_STORE_STORE_INTERNAL_H
 
+#include "base/list.h"
 #include "store/key_index.h"
 #include "store/store.h"
 #include "store/store_history.h"
@@ -42,7 +43,7 @@ struct store {
     bool closing;
 
     /* Watches, in the order they were made. */
-    struct store_watch *watches, **watches_end;
+    struct list_head watches; /* struct store_watch */
     struct loop_task deliver;
     bool delivering;
 };

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 struct store_watch {
-    struct store *store; /* NULL: the store was closed */
-    struct store_watch *next, **link;
+    struct store *store;   /* NULL: the store was closed */
+    struct list_link link; /* in store.watches */
     char *prefix;
     int64_t seen; /* the revision up to which it was served */
     store_watch_callback *callback;
@@ -21,13 +21,8 @@ struct store_watch {
 
 static void watch_free(struct store_watch *watch)
 {
-    if (watch->store) {
-        *watch->link = watch->next;
-        if (watch->next)
-            watch->next->link = watch->link;
-        else
-            watch->store->watches_end = watch->link;
-    }
+    if (watch->store)
+        list_remove(&watch->link);
     free(watch->prefix);
     free(watch);
 }
@@ -36,7 +31,7 @@ static void watch_free(struct store_watch *watch)
 static int64_t oldest_cursor(const struct store *store)
 {
     int64_t oldest = store_revision(store);
-    for (const struct store_watch *watch = store->watches; watch; watch = watch->next)
+    LIST_EACH (const struct store_watch, watch, &store->watches, link)
         if (!watch->stopped && watch->seen < oldest)
             oldest = watch->seen;
     return oldest;
@@ -54,7 +49,7 @@ static void give_next(struct store *store, int64_t seen)
 {
     /* A copy: a callback may lead to a change of history's memory. */
     const struct store_event event = *store_history_at(&store->history, seen + 1);
-    for (struct store_watch *watch = store->watches; watch; watch = watch->next)
+    LIST_EACH (struct store_watch, watch, &store->watches, link)
         if (!watch->stopped && watch->seen == seen)
             give(watch, &event);
 }
@@ -67,11 +62,9 @@ void store_watches_deliver(struct store *store)
         for (; seen < store_revision(store); seen++)
             give_next(store, seen);
     store->delivering = false;
-    for (struct store_watch *watch = store->watches, *next; watch; watch = next) {
-        next = watch->next;
+    LIST_EACH_SAFE (struct store_watch, watch, &store->watches, link)
         if (watch->stopped)
             watch_free(watch);
-    }
 }
 
 static void on_deliver(struct loop_task *task)
@@ -81,19 +74,16 @@ static void on_deliver(struct loop_task *task)
 
 void store_watches_init(struct store *store)
 {
-    store->watches_end = &store->watches;
     store->deliver.callback = on_deliver;
 }
 
 void store_watches_detach(struct store *store)
 {
     loop_defer_cancel(store->loop, &store->deliver);
-    for (struct store_watch *watch = store->watches, *next; watch; watch = next) {
-        next = watch->next;
+    LIST_EACH_SAFE (struct store_watch, watch, &store->watches, link) {
+        list_remove(&watch->link);
         watch->store = NULL;
-        watch->next = NULL;
     }
-    store->watches = NULL;
 }
 
 int store_watch(struct store *store, const char *prefix, int64_t since,
@@ -112,9 +102,7 @@ int store_watch(struct store *store, const char *prefix, int64_t since,
     watch->seen = since < 0 ? now : since;
     watch->callback = callback;
     watch->context = context;
-    watch->link = store->watches_end;
-    *store->watches_end = watch;
-    store->watches_end = &watch->next;
+    list_append(&store->watches, &watch->link);
     if (watch->seen < now)
         loop_defer(store->loop, &store->deliver);
     *ret = watch;

@@ -12,39 +12,15 @@ enum {
                     /* more than a batch can supersede, so a backlog always shrinks */
 };
 
-static void list_init(struct store_change_list *list)
-{
-    list->first = NULL;
-    list->end = &list->first;
-}
-
-static void list_append(struct store_change_list *list, struct store_change *change)
-{
-    change->next = NULL;
-    *list->end = change;
-    list->end = &change->next;
-}
-
-static void list_append_all(struct store_change_list *list, struct store_change_list *from)
-{
-    if (!from->first)
-        return;
-    *list->end = from->first;
-    list->end = from->end;
-    list_init(from);
-}
-
-/* Move up to `max` changes; returns how many. */
-static size_t list_take(struct store_change_list *list, struct store_change_list *from, size_t max)
+/* Moves up to `max` changes from the start of `from` to the empty list `to`; returns how many. */
+static size_t changes_take(struct list_head *to, struct list_head *from, size_t max)
 {
     size_t count = 0;
-    list_init(list);
-    for (struct store_change *change; count < max && (change = from->first); count++) {
-        from->first = change->next;
-        list_append(list, change);
+    for (; count < max && !list_is_empty(from); count++) {
+        struct list_link *first = from->head.next;
+        list_remove(first);
+        list_append(to, first);
     }
-    if (!from->first)
-        from->end = &from->first;
     return count;
 }
 
@@ -62,13 +38,13 @@ static int insert(struct store_disk *disk, const struct store_change *change, st
                              err);
 }
 
-static int commit(struct store_disk *disk, const struct store_change_list *batch,
-                  const int64_t *drops, size_t drops_count, struct err *err)
+static int commit(struct store_disk *disk, const struct list_head *batch, const int64_t *drops,
+                  size_t drops_count, struct err *err)
 {
     int result = store_disk_begin(disk, err);
-    for (const struct store_change *change = batch->first; result == 0 && change;
-         change = change->next)
-        result = insert(disk, change, err);
+    LIST_EACH (const struct store_change, change, batch, link)
+        if (result == 0)
+            result = insert(disk, change, err);
     for (size_t i = 0; result == 0 && i < drops_count; i++)
         result = store_disk_drop(disk, drops[i], err);
     if (result == 0)
@@ -118,8 +94,8 @@ static void put_back_drops(struct store_writer *writer, const int64_t *drops, si
 /* Under the lock, which is released while the disk works. */
 static void write_batch(struct store_writer *writer)
 {
-    struct store_change_list batch;
-    size_t changes = list_take(&batch, &writer->queued, BATCH_MAX), drops_count;
+    struct list_head batch = {0};
+    size_t changes = changes_take(&batch, &writer->queued, BATCH_MAX), drops_count;
     _cleanup_free_ int64_t *drops = take_drops(writer, changes, &drops_count);
     struct err err = writer->failure;
     pthread_mutex_unlock(&writer->lock);
@@ -153,7 +129,7 @@ static void *run(void *context)
     struct store_writer *writer = context;
     pthread_mutex_lock(&writer->lock);
     for (;;) {
-        if (writer->queued.first)
+        if (!list_is_empty(&writer->queued))
             write_batch(writer);
         else if (writer->refill)
             refill(writer);
@@ -180,15 +156,14 @@ void store_writer_release(struct store_writer *writer)
 static void on_task(struct loop_task *task)
 {
     struct store_writer *writer = CONTAINER_OF(task, struct store_writer, task);
-    struct store_change_list committed, lost;
-    list_init(&lost);
+    struct list_head committed = {0}, lost = {0};
     pthread_mutex_lock(&writer->lock);
     if (!writer->disk) {
         list_append_all(&writer->committed, &writer->queued);
         writer->ended = writer->stopping;
     }
-    list_take(&committed, &writer->committed, TOLD_MAX);
-    bool has_more = writer->committed.first != NULL;
+    changes_take(&committed, &writer->committed, TOLD_MAX);
+    bool has_more = !list_is_empty(&writer->committed);
     if (!has_more)
         list_append_all(&lost, &writer->lost);
     struct err failure = writer->failure;
@@ -198,7 +173,7 @@ static void on_task(struct loop_task *task)
     if (has_more)
         loop_defer(writer->loop, &writer->task);
 
-    writer->finished(writer, &committed, &lost, lost.first ? &failure : NULL);
+    writer->finished(writer, &committed, &lost, list_is_empty(&lost) ? NULL : &failure);
     if (!ended)
         return;
     if (writer->disk)
@@ -237,7 +212,7 @@ static void wake(struct store_writer *writer)
 void store_writer_push(struct store_writer *writer, struct store_change *change)
 {
     pthread_mutex_lock(&writer->lock);
-    list_append(&writer->queued, change);
+    list_append(&writer->queued, &change->link);
     wake(writer);
     pthread_mutex_unlock(&writer->lock);
 }

@@ -4,6 +4,7 @@
 #ifndef TRAINYARD_STORE_STORE_WRITER_H
 #define TRAINYARD_STORE_STORE_WRITER_H
 
+#include "base/list.h"
 #include "base/vec.h"
 #include "loop/loop.h"
 #include "store/store.h"
@@ -13,16 +14,12 @@
 
 /* A write on its way to the disk and back. It holds both references. */
 struct store_change {
-    struct store_change *next;
+    struct list_link link; /* in a list of the writer */
     struct store_object *object;
     struct store_object *previous; /* NULL: it is created */
     bool deleted;
     store_done *done; /* may be NULL */
     void *context;
-};
-
-struct store_change_list {
-    struct store_change *first, **end;
 };
 
 struct store_writer {
@@ -31,15 +28,15 @@ struct store_writer {
     struct loop_task task;   /* brings what is finished to the loop */
     /* On the loop's thread: changes that are on disk, and then those that are lost (if failure is
      * not NULL). A list may be empty. */
-    void (*finished)(struct store_writer *writer, struct store_change_list *committed,
-                     struct store_change_list *lost, const struct err *failure);
+    void (*finished)(struct store_writer *writer, struct list_head *committed,
+                     struct list_head *lost, const struct err *failure);
     void (*stopped)(struct store_writer *writer); /* the last call; all changes are back */
 
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     /* Under the lock: */
-    struct store_change_list queued, committed, lost;
+    struct list_head queued, committed, lost; /* struct store_change */
     VEC(int64_t) drops; /* revisions to remove from the disk, in this order: what a deletion */
                         /* superseded goes before the mark of the deletion */
     struct err failure; /* code set: nothing is written any more */

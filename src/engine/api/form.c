@@ -24,7 +24,7 @@ int rest_choose_form(struct rest *rest, struct err *err)
     accept_parse(rest->arena, http_header_get(rest->exchange->request->headers, "Accept"), &accept);
     for (size_t i = 0; i < accept.count; i++) {
         const struct accept_clause *clause = &accept.clauses[i];
-        if (!accept_clause_takes(clause, JSON_TYPE))
+        if (!accept_clause_matches(clause, JSON_TYPE))
             continue;
         rest->table = is_meta(clause, "Table");
         if (is_meta(clause, partial))

@@ -88,7 +88,7 @@ struct hub {
     struct kube_client *client;
     struct registry *registry;
     VEC(struct source *) sources;
-    struct hub_task tasks; /* head of a ring */
+    struct list_head tasks; /* struct hub_task */
     void *selves[CONTROLLER_COUNT];
 };
 
@@ -139,16 +139,12 @@ bool hub_synced(struct hub *hub)
 void hub_task_begin(struct hub *hub, struct hub_task *task, void (*release)(struct hub_task *task))
 {
     task->release = release;
-    task->next = &hub->tasks;
-    task->previous = hub->tasks.previous;
-    task->previous->next = task;
-    hub->tasks.previous = task;
+    list_append(&hub->tasks, &task->link);
 }
 
 void hub_task_end(struct hub_task *task)
 {
-    task->previous->next = task->next;
-    task->next->previous = task->previous;
+    list_remove(&task->link);
     task->release(task);
 }
 
@@ -237,7 +233,6 @@ struct engine_controllers *engine_controllers_new(struct loop *loop,
     struct engine_controllers *controllers = mem_zalloc(sizeof(*controllers));
     struct hub *hub = &controllers->hub;
     hub->loop = loop;
-    hub->tasks.next = hub->tasks.previous = &hub->tasks;
     hub->client = kube_client_new(loop, transport, "trainyard-controllers");
     hub->registry = registry_new();
     const struct registry_resource *resource;
@@ -259,8 +254,8 @@ struct engine_controllers *engine_controllers_free(struct engine_controllers *co
     vec_release(&hub->sources);
     /* No answer comes any more; then nothing refers to the controllers. */
     kube_client_free(hub->client);
-    while (hub->tasks.next != &hub->tasks)
-        hub_task_end(hub->tasks.next);
+    while (!list_is_empty(&hub->tasks))
+        hub_task_end(LIST_FIRST(&hub->tasks, struct hub_task, link));
     for (size_t i = 0; i < CONTROLLER_COUNT; i++)
         CONTROLLERS[i]->stop(hub->selves[i]);
     registry_free(hub->registry);

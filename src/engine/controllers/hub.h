@@ -28,7 +28,7 @@ bool hub_synced(struct hub *hub); /* every informer has its first list */
 /* The context of calls under way. When the hub goes, no answer comes any more: what is still open
  * is released then. Embedded first in what a controller passes to the client. */
 struct hub_task {
-    struct hub_task *next, *previous;
+    struct list_link link;                  /* in the hub's list of tasks */
     void (*release)(struct hub_task *task); /* frees it */
 };
 void hub_task_begin(struct hub *hub, struct hub_task *task, void (*release)(struct hub_task *task));

@@ -116,10 +116,8 @@ void workloads_release(struct workloads *workloads)
 {
     const char *key;
     void *value;
-    for (struct kube_pass *pass = workloads->passes, *next; pass; pass = next) {
-        next = pass->next;
+    LIST_EACH_SAFE (struct kube_pass, pass, &workloads->passes, link)
         run_free(CONTAINER_OF(pass, struct workload_run, pass));
-    }
     workqueue_free(workloads->queue);
     for (size_t at = 0; map_next(&workloads->writes, &at, &key, &value);)
         writes_free(value);

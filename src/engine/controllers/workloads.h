@@ -29,8 +29,8 @@ struct workloads {
     struct hub *hub;
     const struct workload_kind *kind;
     struct workqueue *queue;
-    struct map writes; /* key → struct kube_own_writes */
-    struct kube_pass *passes;
+    struct map writes;       /* key → struct kube_own_writes */
+    struct list_head passes; /* struct kube_pass */
 };
 
 void workloads_init(struct workloads *workloads, struct hub *hub, const struct workload_kind *kind);

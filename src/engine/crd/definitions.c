@@ -15,18 +15,15 @@ static const char PREFIX[] = "/" DEFINITION_STORAGE "/";
 
 struct definitions {
     struct registry *registry;
-    struct watcher_link *watchers;
+    struct list_head *watchers; /* struct watcher_link */
     struct store_watch *watch;
 };
 
 static void end_watches(struct definitions *definitions, const char *storage)
 {
-    struct watcher_link *head = definitions->watchers;
-    for (struct watcher_link *link = head->next, *next; link != head; link = next) {
-        next = link->next;
-        if (str_eq(link->storage, storage))
-            link->end(link);
-    }
+    LIST_EACH_SAFE (struct watcher_link, each, definitions->watchers, link)
+        if (str_eq(each->storage, storage))
+            each->end(each);
 }
 
 static void retire(struct definitions *definitions, const char *name)
@@ -62,7 +59,7 @@ static void on_event(void *context, const struct store_event *event)
         retire(definitions, name);
 }
 
-int definitions_new(struct store *store, struct registry *registry, struct watcher_link *watchers,
+int definitions_new(struct store *store, struct registry *registry, struct list_head *watchers,
                     struct definitions **ret, struct err *err)
 {
     struct definitions *definitions = mem_zalloc(sizeof(*definitions));

@@ -5,7 +5,7 @@
 #include "engine/api/rest.h"
 #include "engine/stream/remote_carriers.h"
 #include "kube/pod_container.h"
-#include "net/stream/websocket_handshake.h"
+#include "net/http/websocket_handshake.h"
 
 static const char SPDY[] = "SPDY/3.1", OFFER[] = "X-Stream-Protocol-Version";
 
@@ -30,7 +30,7 @@ static int choose_protocol(const struct http_request *request, const struct prot
                            struct err *err)
 {
     const struct http_header *headers = request->headers;
-    bool websocket = websocket_is_asked(request);
+    bool websocket = websocket_is_requested(request);
     const char *header = websocket ? "Sec-WebSocket-Protocol" : OFFER;
     if (!websocket && (!http_header_has_word(headers, "Connection", "Upgrade") ||
                        !http_header_has_word(headers, "Upgrade", SPDY)))
@@ -144,7 +144,7 @@ static int upgrade(struct rest *rest, const struct protocol *protocol, struct st
                    struct err *err)
 {
     const struct http_header chosen = {.name = OFFER, .value = protocol->name};
-    if (!websocket_is_asked(rest->exchange->request))
+    if (!websocket_is_requested(rest->exchange->request))
         return http_upgrade(rest->exchange, SPDY, &chosen, ret, err);
     return websocket_upgrade(rest->exchange, protocol->name, ret, err);
 }
@@ -170,7 +170,7 @@ void rest_exec(struct rest *rest)
     }
     const struct remote_request request = {
         .pod = pod, .command = command, .plain_errors = protocol->plain_errors};
-    if (websocket_is_asked(rest->exchange->request))
+    if (websocket_is_requested(rest->exchange->request))
         remote_websocket_new(rest->engine, line, &request, &protocol->form);
     else
         remote_spdy_new(rest->engine, line, &request, protocol->resizes);

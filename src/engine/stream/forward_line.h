@@ -36,7 +36,7 @@ struct forward_site {
 };
 
 struct forward_line {
-    struct forward_line *next, *previous; /* the site's */
+    struct list_link link; /* in forward_session.lines */
     const struct forward_site *site;
     char *request_id;
     int port;

@@ -10,7 +10,7 @@ enum { END_GRACE_MS = 5 * 1000 }; /* for what an ended pod said to be read */
 
 static void free_if_done(struct forward_session *self)
 {
-    if (!self->peer_gone || self->lines)
+    if (!self->peer_gone || !list_is_empty(&self->lines))
         return;
     arena_free(self->arena);
     self->ops->free(self);
@@ -59,13 +59,9 @@ static size_t pending(void *context)
 static void on_line_gone(void *context, struct forward_line *line)
 {
     struct forward_session *self = context;
-    if (line->next)
-        line->next->previous = line->previous;
-    if (line->previous)
-        line->previous->next = line->next;
-    else
-        self->lines = line->next;
-    if ((self->end_timer.running || self->ops->channel.ends_together) && !self->lines)
+    list_remove(&line->link);
+    if ((self->end_timer.running || self->ops->channel.ends_together) &&
+        list_is_empty(&self->lines))
         close_session(self);
     free_if_done(self);
 }
@@ -79,16 +75,13 @@ struct forward_line *forward_session_add(struct forward_session *self, const cha
                                          int port)
 {
     struct forward_line *line = forward_line_new(&self->site, request_id, port);
-    line->next = self->lines;
-    if (self->lines)
-        self->lines->previous = line;
-    self->lines = line;
+    list_push(&self->lines, &line->link);
     return line;
 }
 
 void forward_session_drained(struct forward_session *self)
 {
-    for (struct forward_line *line = self->lines; line; line = line->next)
+    LIST_EACH (struct forward_line, line, &self->lines, link)
         forward_line_resume(line);
 }
 
@@ -97,7 +90,7 @@ void forward_session_drained(struct forward_session *self)
 /* kubectl says "lost connection to pod" and ends, after it was given what the pod still said. */
 static void begin_end(struct forward_session *self)
 {
-    if (self->lines)
+    if (!list_is_empty(&self->lines))
         loop_timer_start(&self->end_timer, END_GRACE_MS);
     else
         close_session(self);

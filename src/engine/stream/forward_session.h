@@ -22,7 +22,7 @@ struct forward_session {
     struct forward_site site;
     struct arena *arena; /* of the pod and the key */
     const char *key;
-    struct forward_line *lines;
+    struct list_head lines; /* struct forward_line */
     struct store_watch *watch;
     struct watcher_link link;
     struct loop_timer end_timer; /* runs once the pod has ended */

@@ -108,11 +108,11 @@ static const struct spdy_stream_handler STREAM_HANDLERS[FORWARD_CHANNELS] = {
 static struct forward_line *find_line(struct spdy_forward *self, const char *request_id, int port,
                                       enum forward_channel which)
 {
-    struct forward_line *line = self->base.lines;
-    while (line && (line->opened || line->channels[which] || line->port != port ||
-                    !str_eq(line->request_id, request_id)))
-        line = line->next;
-    return line;
+    LIST_EACH (struct forward_line, line, &self->base.lines, link)
+        if (!line->opened && !line->channels[which] && line->port == port &&
+            str_eq(line->request_id, request_id))
+            return line;
+    return NULL;
 }
 
 static void on_stream(void *context, struct spdy_stream *stream, const struct http_header *headers)

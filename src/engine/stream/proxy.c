@@ -29,7 +29,7 @@ struct target {
 
 struct rest_proxy {
     struct http_exchange *exchange; /* NULL: answered, or the client is gone */
-    struct watcher_link *watchers;
+    struct list_head *watchers;
     struct watcher_link link;
     struct engine_pod_backend backend;
     void *connecting;

@@ -11,7 +11,7 @@
 #include <http_parser.h>
 
 struct stream;
-struct watcher_link;
+struct list_head;
 
 /* ---- Where it goes: rest_proxy_target.c ------------------------------------------------------ */
 
@@ -93,7 +93,7 @@ int rest_proxy_answer_end(struct rest_proxy_answer *answer, struct err *err);
 
 /* Passes bytes on between the client, whose line is not started yet, and the pod, whose line is.
  * Takes both; ends with either, or with the server. `early` came from the pod. */
-void rest_proxy_tunnel_new(struct watcher_link *watchers, struct stream *client, struct stream *pod,
+void rest_proxy_tunnel_new(struct list_head *watchers, struct stream *client, struct stream *pod,
                            const char *early, size_t early_size);
 
 #endif

@@ -112,7 +112,7 @@ static const struct stream_handler HANDLER = {
     .on_closed = on_closed,
 };
 
-void rest_proxy_tunnel_new(struct watcher_link *watchers, struct stream *client, struct stream *pod,
+void rest_proxy_tunnel_new(struct list_head *watchers, struct stream *client, struct stream *pod,
                            const char *early, size_t early_size)
 {
     struct tunnel *self = mem_zalloc(sizeof(*self));

@@ -16,9 +16,9 @@ enum {
 
 struct watch_events {
     struct loop *loop;
-    struct budget bytes;          /* of all events */
-    struct budget_group backlogs; /* by user, each event counted for every backlog it is in */
-    struct watch_event *buckets[BUCKETS];
+    struct budget bytes;               /* of all events */
+    struct budget_group backlogs;      /* by user, each event counted for every backlog it is in */
+    struct list_head buckets[BUCKETS]; /* struct watch_event */
     /* The forms of the change that is being delivered: the watch that is next may want them. */
     struct watch_event *held[FORMS_HELD];
     size_t held_count;
@@ -34,7 +34,7 @@ struct watch_event *watch_event_unref(struct watch_event *event)
         return NULL;
     budget_give_back(&event->events->bytes, event->size);
     if (event->shared)
-        list_remove(event);
+        list_remove(&event->link);
     free(event);
     return NULL;
 }
@@ -68,14 +68,14 @@ static bool is_same(const struct watch_form *a, const struct watch_form *b)
            str_eq(a->type, b->type) && str_eq(a->look, b->look);
 }
 
-static struct watch_event **bucket_of(struct watch_events *events, const struct watch_form *form)
+static struct list_head *bucket_of(struct watch_events *events, const struct watch_form *form)
 {
     return &events->buckets[(uint64_t)form->revision % BUCKETS];
 }
 
 struct watch_event *watch_events_find(struct watch_events *events, const struct watch_form *form)
 {
-    for (struct watch_event *each = *bucket_of(events, form); each; each = each->next) {
+    LIST_EACH (struct watch_event, each, bucket_of(events, form), link) {
         if (is_same(&each->form, form)) {
             each->references++;
             return each;
@@ -121,7 +121,7 @@ struct watch_event *watch_events_add(struct watch_events *events, const struct w
     if (form) {
         event->form = *form;
         event->form.look = memcpy(event->data + size, form->look, look_size);
-        list_push(bucket_of(events, form), event);
+        list_push(bucket_of(events, form), &event->link);
         hold(events, event);
     }
     return event;

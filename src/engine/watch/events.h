@@ -37,7 +37,7 @@ struct watch_form {
 
 struct watch_event {
     struct watch_events *events;
-    struct watch_event *next, **link; /* those of a bucket */
+    struct list_link link; /* in a bucket, if shared */
     int references;
     bool shared; /* found by its form */
     struct watch_form form;

@@ -3,7 +3,6 @@
  * within the function that started it, unless the client is freed first. */
 #include "kube/client/client.h"
 
-#include "base/list.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/client/client_internal.h"
@@ -22,7 +21,7 @@ enum {
 
 struct kube_call {
     struct kube_client *client;
-    struct kube_call *next, **link;
+    struct list_link link; /* in kube_client.calls */
     struct http_call *http;
     struct loop_task refusal; /* for a call that is wrong before it is sent */
     struct err refusal_err;
@@ -72,7 +71,7 @@ static void call_free(struct kube_call *call)
 
 void kube_call_cancel(struct kube_call *call)
 {
-    list_remove(call);
+    list_remove(&call->link);
     if (call->http)
         http_cancel(call->client->transport, call->http);
     loop_defer_cancel(call->client->loop, &call->refusal);
@@ -84,10 +83,8 @@ struct kube_client *kube_client_free(struct kube_client *client)
 {
     if (!client)
         return NULL;
-    for (struct kube_call *call = client->calls, *next; call; call = next) {
-        next = call->next;
+    LIST_EACH_SAFE (struct kube_call, call, &client->calls, link)
         kube_call_cancel(call);
-    }
     kube_client_stop_watches(client);
     kube_client_forget_events(client);
     map_release(&client->events);
@@ -100,7 +97,7 @@ struct kube_client *kube_client_free(struct kube_client *client)
 /* The last of a call. Unlinked first: `done` may free the client. */
 static void finish(struct kube_call *call, struct json *object, const struct err *err)
 {
-    list_remove(call);
+    list_remove(&call->link);
     call->done(call->context, object, err);
     call_free(call);
 }
@@ -171,7 +168,7 @@ static void on_refusal(struct loop_task *task)
 
 static void start_http(struct kube_call *call)
 {
-    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    static const struct http_callbacks LISTENER = {on_head, on_data, on_end};
     buf_clear(&call->body);
     call->status = 0;
     call->retry_ms = -1;
@@ -213,7 +210,7 @@ static struct kube_call *call_new(struct kube_client *client, kube_done *done, v
     buf_init(&call->body, ANSWER_MAX);
     call->done = done;
     call->context = context;
-    list_push(&client->calls, call);
+    list_push(&client->calls, &call->link);
     return call;
 }
 

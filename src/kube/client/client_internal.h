@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_KUBE_CLIENT_INTERNAL_H
 #define TRAINYARD_KUBE_CLIENT_INTERNAL_H
 
+#include "base/list.h"
 #include "base/map.h"
 #include "base/rand.h"
 #include "kube/client/client.h"
@@ -14,13 +15,13 @@ struct kube_client {
     struct loop *loop;
     struct http_transport *transport;
     char *agent;
-    int64_t timeout_ms; /* of a call that is no list */
-    struct rand rand;   /* spreads retries and names events */
-    struct kube_call *calls;
-    struct kube_watch *watches;
-    struct map events; /* what was recorded, by content: struct kube_event_entry */
+    int64_t timeout_ms;       /* of a call that is no list */
+    struct rand rand;         /* spreads retries and names events */
+    struct list_head calls;   /* struct kube_call */
+    struct list_head watches; /* struct kube_watch */
+    struct map events;        /* what was recorded, by content: struct kube_event_entry */
     struct hash_key event_key;
-    struct kube_event_entry *oldest_event, *newest_event;
+    struct list_head events_by_age; /* struct kube_event_entry, the oldest first */
     struct kube_event_budget event_budget;
     struct kube_event_entry *first_in_line, *last_in_line; /* to be written */
     size_t line_length, events_under_way;

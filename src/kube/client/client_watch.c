@@ -1,7 +1,6 @@
 /* A watch on the client's transport; see client.h. The server is asked to end it after some
  * minutes, each at another time, so that a server that comes back is not met by all watchers at
  * once; a connection that died without a word is given up a little later. */
-#include "base/list.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/client/client_internal.h"
@@ -32,8 +31,8 @@ struct decoding {
 
 struct kube_watch {
     struct kube_client *client; /* NULL once stopped */
-    struct kube_watch *next, **link;
-    struct http_call *http; /* NULL once it ended */
+    struct list_link link;      /* in kube_client.watches */
+    struct http_call *http;     /* NULL once it ended */
     int status;
     struct buf refusal;
     struct watch_decoder decoder;
@@ -70,7 +69,7 @@ static void watch_detach(struct kube_watch *watch)
     if (watch->http)
         http_cancel(watch->client->transport, watch->http);
     watch->http = NULL;
-    list_remove(watch);
+    list_remove(&watch->link);
     watch->client = NULL;
 }
 
@@ -85,10 +84,8 @@ void kube_watch_stop(struct kube_watch *watch)
 
 void kube_client_stop_watches(struct kube_client *client)
 {
-    for (struct kube_watch *watch = client->watches, *next; watch; watch = next) {
-        next = watch->next;
+    LIST_EACH_SAFE (struct kube_watch, watch, &client->watches, link)
         kube_watch_stop(watch);
-    }
 }
 
 static void give_end(struct kube_watch *watch, const struct err *err)
@@ -278,7 +275,7 @@ struct kube_watch *kube_watch_start(struct kube_client *client,
                                     const char *resource_version, kube_watch_event *event,
                                     kube_watch_end *end, void *context)
 {
-    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    static const struct http_callbacks LISTENER = {on_head, on_data, on_end};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     int64_t seconds = WATCH_MIN_S + (int64_t)rand_below(&client->rand, WATCH_SPREAD_S);
     char *query = arena_printf(arena, "watch=true&allowWatchBookmarks=true&timeoutSeconds=%lld",
@@ -290,7 +287,7 @@ struct kube_watch *kube_watch_start(struct kube_client *client,
 
     struct kube_watch *watch = mem_zalloc(sizeof(*watch));
     watch->client = client;
-    list_push(&client->watches, watch);
+    list_push(&client->watches, &watch->link);
     buf_init(&watch->refusal, REFUSAL_MAX);
     watch_decoder_init(&watch->decoder);
     buf_init(&watch->waiting, WAITING_MAX);

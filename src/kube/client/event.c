@@ -33,8 +33,8 @@ struct news {
 
 struct kube_event_entry {
     struct kube_client *client;
-    struct kube_event_entry *next, *previous; /* by age */
-    struct arena *arena;                      /* holds the texts of `news` and the name */
+    struct list_link link; /* in kube_client.events_by_age */
+    struct arena *arena;   /* holds the texts of `news` and the name */
     struct news news;
     const char *name;
     char *newest_message; /* instead of the one in `news`, or NULL */
@@ -81,14 +81,7 @@ static void entry_free(struct kube_event_entry *entry)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_client *client = entry->client;
-    if (entry->previous)
-        entry->previous->next = entry->next;
-    else
-        client->oldest_event = entry->next;
-    if (entry->next)
-        entry->next->previous = entry->previous;
-    else
-        client->newest_event = entry->previous;
+    list_remove(&entry->link);
     map_remove(&client->events, news_key(arena, client, &entry->news));
     loop_timer_stop(&entry->timer);
     arena_free(entry->arena);
@@ -98,10 +91,8 @@ static void entry_free(struct kube_event_entry *entry)
 
 void kube_client_forget_events(struct kube_client *client)
 {
-    for (struct kube_event_entry *entry = client->oldest_event, *next; entry; entry = next) {
-        next = entry->next;
+    LIST_EACH_SAFE (struct kube_event_entry, entry, &client->events_by_age, link)
         entry_free(entry);
-    }
     client->first_in_line = client->last_in_line = NULL;
 }
 
@@ -109,10 +100,9 @@ void kube_client_forget_events(struct kube_client *client)
  * while. Behind the first in line all stand in it. */
 static void forget_oldest(struct kube_client *client)
 {
-    struct kube_event_entry *entry = client->oldest_event, *next;
-    for (; entry && entry != client->first_in_line && client->events.count >= EVENTS_KEPT;
-         entry = next) {
-        next = entry->next;
+    LIST_EACH_SAFE (struct kube_event_entry, entry, &client->events_by_age, link) {
+        if (entry == client->first_in_line || client->events.count < EVENTS_KEPT)
+            break;
         if (!entry->under_way)
             entry_free(entry);
     }
@@ -304,12 +294,7 @@ static struct kube_event_entry *entry_new(struct kube_client *client, const char
     entry->first_ms = loop_wall_ms(client->loop);
     entry->count = 1;
     loop_timer_init(client->loop, &entry->timer, on_timer);
-    entry->previous = client->newest_event;
-    if (entry->previous)
-        entry->previous->next = entry;
-    else
-        client->oldest_event = entry;
-    client->newest_event = entry;
+    list_append(&client->events_by_age, &entry->link);
     map_put(&client->events, key, entry);
     return entry;
 }

@@ -8,7 +8,7 @@
 
 /* An object, or a reason of one. */
 struct kube_event_topic {
-    struct kube_event_topic *next, *previous; /* by last use */
+    struct list_link link; /* in kube_event_budget.by_use */
     char *key;
     double tokens;
     int64_t filled_ms;
@@ -23,32 +23,9 @@ void kube_event_budget_init(struct kube_event_budget *budget)
     map_init(&budget->topics);
 }
 
-static void unlink_topic(struct kube_event_budget *budget, struct kube_event_topic *topic)
-{
-    if (topic->previous)
-        topic->previous->next = topic->next;
-    else
-        budget->oldest = topic->next;
-    if (topic->next)
-        topic->next->previous = topic->previous;
-    else
-        budget->newest = topic->previous;
-}
-
-static void link_newest(struct kube_event_budget *budget, struct kube_event_topic *topic)
-{
-    topic->next = NULL;
-    topic->previous = budget->newest;
-    if (topic->previous)
-        topic->previous->next = topic;
-    else
-        budget->oldest = topic;
-    budget->newest = topic;
-}
-
 static void topic_free(struct kube_event_budget *budget, struct kube_event_topic *topic)
 {
-    unlink_topic(budget, topic);
+    list_remove(&topic->link);
     map_remove(&budget->topics, topic->key);
     free(topic->key);
     free(topic);
@@ -56,10 +33,8 @@ static void topic_free(struct kube_event_budget *budget, struct kube_event_topic
 
 void kube_event_budget_release(struct kube_event_budget *budget)
 {
-    for (struct kube_event_topic *topic = budget->oldest, *next; topic; topic = next) {
-        next = topic->next;
+    LIST_EACH_SAFE (struct kube_event_topic, topic, &budget->by_use, link)
         topic_free(budget, topic);
-    }
     map_release(&budget->topics);
 }
 
@@ -68,7 +43,7 @@ static struct kube_event_topic *topic_get(struct kube_event_budget *budget, cons
 {
     struct kube_event_topic *topic = map_get(&budget->topics, key);
     if (topic) {
-        unlink_topic(budget, topic);
+        list_remove(&topic->link);
     } else {
         topic = mem_zalloc(sizeof(*topic));
         topic->key = mem_strdup(key);
@@ -76,7 +51,7 @@ static struct kube_event_topic *topic_get(struct kube_event_budget *budget, cons
         topic->filled_ms = now_ms;
         map_put(&budget->topics, key, topic);
     }
-    link_newest(budget, topic);
+    list_append(&budget->by_use, &topic->link);
     topic->tokens += (double)(now_ms - topic->filled_ms) / KUBE_EVENT_REFILL_MS;
     if (topic->tokens > burst)
         topic->tokens = burst;
@@ -95,9 +70,9 @@ static struct kube_event_topic *reason_get(struct kube_event_budget *budget, con
  * be one of them. */
 static void make_room(struct kube_event_budget *budget)
 {
-    for (struct kube_event_topic *topic = budget->oldest, *next;
-         topic && budget->topics.count + 2 > KUBE_EVENT_TOPICS_MAX; topic = next) {
-        next = topic->next;
+    LIST_EACH_SAFE (struct kube_event_topic, topic, &budget->by_use, link) {
+        if (budget->topics.count + 2 <= KUBE_EVENT_TOPICS_MAX)
+            break;
         topic_free(budget, topic);
     }
 }

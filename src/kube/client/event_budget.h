@@ -14,6 +14,7 @@
 #ifndef TRAINYARD_KUBE_EVENT_BUDGET_H
 #define TRAINYARD_KUBE_EVENT_BUDGET_H
 
+#include "base/list.h"
 #include "base/map.h"
 
 #include <stdint.h>
@@ -27,11 +28,9 @@ enum {
     KUBE_EVENT_TOPICS_MAX = 4096, /* objects and reasons remembered; the oldest are forgotten */
 };
 
-struct kube_event_topic;
-
 struct kube_event_budget {
     struct map topics;
-    struct kube_event_topic *oldest, *newest;
+    struct list_head by_use; /* struct kube_event_topic, the one used last at the end */
 };
 
 void kube_event_budget_init(struct kube_event_budget *budget);

@@ -15,33 +15,19 @@ static void on_end(struct loop_task *task)
     pass->done(pass->context, pass);
 }
 
-void kube_pass_init(struct kube_pass *pass, struct kube_pass **list, struct kube_object *workload)
+void kube_pass_init(struct kube_pass *pass, struct list_head *list, struct kube_object *workload)
 {
     *pass = (struct kube_pass){
         .workload = kube_object_ref(workload),
         .arena = arena_new(),
         .end.callback = on_end,
-        .list = list,
-        .next = *list,
     };
-    if (pass->next)
-        pass->next->previous = pass;
-    *list = pass;
-}
-
-static void unlink_pass(struct kube_pass *pass)
-{
-    if (pass->previous)
-        pass->previous->next = pass->next;
-    else
-        *pass->list = pass->next;
-    if (pass->next)
-        pass->next->previous = pass->previous;
+    list_push(list, &pass->link);
 }
 
 void kube_pass_release(struct kube_pass *pass)
 {
-    unlink_pass(pass);
+    list_remove(&pass->link);
     loop_defer_cancel(pass->loop, &pass->end);
     for (size_t i = 0; i < pass->held.count; i++)
         kube_object_unref(pass->held.items[i]);

@@ -6,6 +6,7 @@
 #define TRAINYARD_KUBE_PASS_H
 
 #include "base/arena.h"
+#include "base/list.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "kube/client/client.h"
@@ -39,8 +40,6 @@ struct kube_pass {
     struct kube_object *workload;
     struct arena *arena; /* the plan's */
 
-    struct kube_pass *next; /* of its list */
-
     int stage;
     size_t position;
     bool failed;      /* to be tried again; does not end it by itself */
@@ -53,12 +52,12 @@ struct kube_pass {
     VEC(struct kube_object *) held;
     size_t under_way;
     struct loop_task end;
-    struct kube_pass **list, *previous;
+    struct list_link link; /* in the list of its controller */
 };
 
-/* The first block of members is the caller's to set afterwards. `list` starts as NULL and has the
+/* The first block of members is the caller's to set afterwards. `list` starts empty and has the
  * passes of a controller that are not released, in no order. */
-void kube_pass_init(struct kube_pass *pass, struct kube_pass **list, struct kube_object *workload);
+void kube_pass_init(struct kube_pass *pass, struct list_head *list, struct kube_object *workload);
 /* Also with calls under way, if the client has been freed before. */
 void kube_pass_release(struct kube_pass *pass);
 

@@ -19,13 +19,13 @@ struct sim_body {
     int64_t now_ms;
     int64_t wall_start_ms;
     bool stopped;
-    struct work_slot *work; /* all that is under way */
+    struct list_head work; /* struct work_slot: all that is under way */
 };
 
 struct work_slot {
     struct loop_timer timer;
     struct loop_work *work;
-    struct work_slot *next, **link;
+    struct list_link link; /* in sim_body.work */
 };
 
 static struct sim_body *body_of(struct loop *loop)
@@ -55,7 +55,7 @@ static void ignore(struct loop *loop)
 
 static void slot_free(struct work_slot *slot)
 {
-    list_remove(slot);
+    list_remove(&slot->link);
     free(slot);
 }
 
@@ -73,7 +73,7 @@ static void work_start(struct loop *loop, struct loop_work *work)
     struct sim_body *body = body_of(loop);
     struct work_slot *slot = mem_zalloc(sizeof(*slot));
     slot->work = work;
-    list_push(&body->work, slot);
+    list_push(&body->work, &slot->link);
     loop_timer_init(loop, &slot->timer, on_work);
     loop_timer_start(&slot->timer, (int64_t)rand_below(&body->rand, WORK_MS_MAX + 1));
 }
@@ -82,13 +82,13 @@ static void work_start(struct loop *loop, struct loop_work *work)
 static void shuffle_deferred(struct sim_body *body)
 {
     VEC(struct loop_task *) tasks = {0};
-    while (!loop_ring_is_empty(&body->loop.deferred)) {
-        vec_push(&tasks, body->loop.deferred.next);
-        loop_ring_remove(body->loop.deferred.next);
+    LIST_EACH_SAFE (struct loop_task, task, &body->loop.deferred, link) {
+        vec_push(&tasks, task);
+        list_remove(&task->link);
     }
     for (size_t left = tasks.count; left > 0; left--) {
         size_t drawn = rand_below(&body->rand, left);
-        loop_ring_append(&body->loop.deferred, tasks.items[drawn]);
+        list_append(&body->loop.deferred, &tasks.items[drawn]->link);
         tasks.items[drawn] = tasks.items[left - 1];
     }
     vec_release(&tasks);
@@ -98,7 +98,7 @@ static void shuffle_deferred(struct sim_body *body)
 static bool turn(struct sim_body *body, int64_t limit_ms)
 {
     const struct loop_timer *first = timer_heap_first(&body->loop.timers);
-    bool has_tasks = !loop_ring_is_empty(&body->loop.deferred);
+    bool has_tasks = !list_is_empty(&body->loop.deferred);
     bool is_due = first && first->due_ms <= body->now_ms;
     if (has_tasks && !(is_due && rand_below(&body->rand, 2))) {
         shuffle_deferred(body);
@@ -131,7 +131,7 @@ bool sim_loop_run_for(struct loop *loop, int64_t virtual_ms)
     if (ran_out)
         body->now_ms = limit_ms;
     body->stopped = false;
-    return timer_heap_first(&loop->timers) || !loop_ring_is_empty(&loop->deferred);
+    return timer_heap_first(&loop->timers) || !list_is_empty(&loop->deferred);
 }
 
 static void stop(struct loop *loop)
@@ -147,10 +147,8 @@ static struct uv_loop_s *uv(struct loop *loop)
 static void body_free(struct loop *loop)
 {
     struct sim_body *body = body_of(loop);
-    for (struct work_slot *slot = body->work, *next; slot; slot = next) {
-        next = slot->next;
+    LIST_EACH_SAFE (struct work_slot, slot, &body->work, link)
         slot_free(slot);
-    }
     free(body);
 }
 

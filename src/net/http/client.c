@@ -7,7 +7,6 @@
 #include "net/http/client.h"
 
 #include "base/buf.h"
-#include "base/list.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "net/http/client_internal.h"
@@ -27,12 +26,8 @@ static struct client *client_of(struct http_transport *transport)
 
 static void add_news(struct client_call *call)
 {
-    if (call->has_news)
-        return;
-    call->has_news = true;
-    call->next_news = NULL;
-    *call->client->news_end = call;
-    call->client->news_end = &call->next_news;
+    if (!list_is_linked(&call->news_link))
+        list_append(&call->client->news, &call->news_link);
 }
 
 /* One line of a head. There may be several heads: "100 Continue" comes before the answer. */
@@ -92,7 +87,7 @@ static void on_watch_closed(uv_handle_t *handle)
 
 static void watch_close(struct watch *watch)
 {
-    list_remove(watch);
+    list_remove(&watch->link);
     uv_close((uv_handle_t *)&watch->poll, on_watch_closed);
 }
 
@@ -104,7 +99,7 @@ static struct watch *watch_new(struct client *client, curl_socket_t fd)
         mem_panic("http client: cannot watch a socket: %s", uv_strerror(status));
     watch->client = client;
     watch->fd = fd;
-    list_push(&client->watches, watch);
+    list_push(&client->watches, &watch->link);
     return watch;
 }
 
@@ -135,15 +130,9 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *contex
 
 static void call_free(struct client_call *call)
 {
-    if (call->has_news) {
-        struct client_call **at = &call->client->news;
-        while (*at != call)
-            at = &(*at)->next_news;
-        *at = call->next_news;
-        if (!*at)
-            call->client->news_end = at;
-    }
-    list_remove(call);
+    if (list_is_linked(&call->news_link))
+        list_remove(&call->news_link);
+    list_remove(&call->link);
     curl_multi_remove_handle(call->client->multi, call->easy);
     curl_easy_cleanup(call->easy);
     curl_slist_free_all(call->lines);
@@ -177,10 +166,10 @@ static void set_error(const struct client_call *call, struct err *err)
 }
 
 /* Who we say we are was not believed. */
-static void doubt_credential(struct client *client)
+static void client_reject_credential(struct client *client)
 {
-    http_bearer_doubt(&client->bearer);
-    http_certificate_doubt(&client->certificate);
+    http_bearer_mark_rejected(&client->bearer);
+    http_certificate_mark_rejected(&client->certificate);
     if (client->on_unauthorized)
         client->on_unauthorized(client->context);
 }
@@ -192,7 +181,7 @@ static void deliver(struct client_call *call)
     if (call->head_done && !call->head_given) {
         call->head_given = true;
         if (call->status == 401)
-            doubt_credential(call->client);
+            client_reject_credential(call->client);
         if (!call->cancelled && call->listener.on_head)
             call->listener.on_head(call->context, call->status, call->headers);
     }
@@ -218,15 +207,13 @@ static void deliver(struct client_call *call)
 
 static void client_release(struct client *client)
 {
-    for (struct client_call *call = client->calls, *next; call; call = next) {
-        next = call->next;
+    LIST_EACH_SAFE (struct client_call, call, &client->calls, link)
         call_free(call);
-    }
     loop_timer_stop(&client->timer);
     curl_multi_cleanup(client->multi);
     loop_timer_stop(&client->timer); /* the cleanup may have asked for it once more */
-    while (client->watches)
-        watch_close(client->watches);
+    LIST_EACH_SAFE (struct watch, watch, &client->watches, link)
+        watch_close(watch);
     free(client->base_url);
     http_bearer_release(&client->bearer);
     free(client->ca_pem);
@@ -257,12 +244,9 @@ static void deliver_news(struct client *client)
     if (client->delivering)
         return;
     client->delivering = true;
-    while (client->news && !client->freed) {
-        struct client_call *call = client->news;
-        client->news = call->next_news;
-        if (!client->news)
-            client->news_end = &client->news;
-        call->has_news = false;
+    while (!list_is_empty(&client->news) && !client->freed) {
+        struct client_call *call = LIST_FIRST(&client->news, struct client_call, news_link);
+        list_remove(&call->news_link);
         deliver(call);
     }
     client->delivering = false;
@@ -293,7 +277,7 @@ static void on_timer(struct loop_timer *timer)
 
 static struct http_call *client_start(struct http_transport *transport,
                                       const struct http_request *request, int64_t timeout_ms,
-                                      const struct http_listener *listener, void *context)
+                                      const struct http_callbacks *listener, void *context)
 {
     struct client *client = client_of(transport);
     struct client_call *call = mem_zalloc(sizeof(*call));
@@ -314,7 +298,7 @@ static struct http_call *client_start(struct http_transport *transport,
     curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
     http_client_set_request(call, request);
 
-    list_push(&client->calls, call);
+    list_push(&client->calls, &call->link);
     curl_multi_add_handle(client->multi, call->easy); /* begins with the timer it asks for */
     return &call->call;
 }
@@ -331,7 +315,7 @@ static void client_free(struct http_transport *transport)
 {
     struct client *client = client_of(transport);
     client->freed = true;
-    for (struct client_call *call = client->calls; call; call = call->next)
+    LIST_EACH (struct client_call, call, &client->calls, link)
         call->cancelled = true;
     if (!client->delivering)
         client_release(client);
@@ -414,7 +398,6 @@ int http_client_new(struct loop *loop, const struct http_client_options *options
     struct client *client = mem_zalloc(sizeof(*client));
     client->transport.ops = &OPS;
     client->loop = loop;
-    client->news_end = &client->news;
     client->base_url = mem_strdup(options->base_url);
     for (size_t size = strlen(client->base_url); size && client->base_url[size - 1] == '/';)
         client->base_url[--size] = '\0';

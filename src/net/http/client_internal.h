@@ -3,6 +3,7 @@
 #define TRAINYARD_NET_HTTP_CLIENT_INTERNAL_H
 
 #include "base/buf.h"
+#include "base/list.h"
 #include "loop/loop.h"
 #include "net/http/bearer.h"
 #include "net/http/certificate.h"
@@ -16,7 +17,7 @@ struct watch {
     uv_poll_t poll;
     struct client *client;
     curl_socket_t fd;
-    struct watch *next, **link;
+    struct list_link link; /* in client.watches */
 };
 
 struct client {
@@ -24,9 +25,9 @@ struct client {
     struct loop *loop;
     CURLM *multi;
     struct loop_timer timer;
-    struct watch *watches;
-    struct client_call *calls;
-    struct client_call *news, **news_end; /* calls whose listener has something to hear */
+    struct list_head watches; /* struct watch */
+    struct list_head calls;   /* struct client_call */
+    struct list_head news;    /* struct client_call: those whose listener has something to hear */
     bool delivering, freed;
     struct http_bearer bearer;
     struct http_certificate certificate;
@@ -44,10 +45,10 @@ struct client {
 struct client_call {
     struct http_call call;
     struct client *client;
-    struct client_call *next, **link;
-    struct client_call *next_news;
-    bool has_news, busy, cancelled;
-    struct http_listener listener;
+    struct list_link link;      /* in client.calls */
+    struct list_link news_link; /* in client.news, or in no list */
+    bool busy, cancelled;
+    struct http_callbacks listener;
     void *context;
     CURL *easy;
     struct curl_slist *lines; /* of the request's header */

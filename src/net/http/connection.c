@@ -3,9 +3,8 @@
  * are a table. It never touches a socket. */
 #include "net/http/connection.h"
 
-#include "base/list.h"
 #include "base/mem.h"
-#include "net/http/answer.h"
+#include "net/http/response.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +54,8 @@ static void move(struct http_connection *self, enum state state)
     state_machine_move(&self->life, state);
     switch (state) {
     case IDLE:
-        list_remove(self); /* whoever was served last stands first */
-        list_push(&service->connections, self);
+        list_remove(&self->link); /* whoever was served last stands first */
+        list_push(&service->connections, &self->link);
         loop_timer_start(&self->timer, service->idle_timeout_ms);
         break;
     case READING_HEAD:
@@ -81,7 +80,7 @@ void http_connection_close(struct http_connection *self)
     stream_close(self->stream);
     /* An upgrader may close while it is on the stack as the answerer still. */
     if (self->answer && !(upgraded && self->in_handler))
-        http_answer_abandon(TAKE(self->answer));
+        http_response_abandon(TAKE(self->answer));
     if (upgraded)
         http_upgrade_cancel(self);
 }
@@ -135,10 +134,10 @@ static bool is_http(const struct http_connection *self)
 /* Free the answer that is through, and say what comes after it. */
 static void end_answer(struct http_connection *self)
 {
-    struct http_answer *answer = TAKE(self->answer);
+    struct http_response *answer = TAKE(self->answer);
     bool cut = answer->left > 0 && !answer->no_body; /* less was written than was promised */
     bool keep_alive = answer->keep_alive;
-    self->spare = http_answer_free(answer);
+    self->spare = http_response_free(answer);
     http_connection_keep_less(self, false);
     if (!is_http(self)) /* another protocol's now, or over */
         return;
@@ -159,10 +158,10 @@ static void call_answerer(struct http_connection *self, http_handler *answerer)
 
 static void start_answer(struct http_connection *self)
 {
-    struct http_answer *answer = self->answer;
+    struct http_response *answer = self->answer;
     move(self, ANSWERING);
     if (!answer->exchange.ended) { /* else the admission has answered */
-        http_answer_take_body(answer);
+        http_response_take_body(answer);
         answer->handled = true;
         call_answerer(self, self->service->handler);
     }
@@ -177,7 +176,7 @@ static void admit(struct http_connection *self, bool body_has_begun)
 {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
     struct http_parse *parse = &self->parse;
-    struct http_answer *answer = self->answer = http_answer_new(self);
+    struct http_response *answer = self->answer = http_response_new(self);
     /* A refusal leaves the body unread, and nothing behind it could be found. */
     answer->keep_alive = parse->keep_alive && !parse->has_body;
     if (self->service->admit)
@@ -203,7 +202,7 @@ static void admit(struct http_connection *self, bool body_has_begun)
         move(self, READING_BODY);
 }
 
-void http_connection_answered(struct http_connection *self)
+void http_connection_response_ended(struct http_connection *self)
 {
     /* The answerer is still on the stack and may look at its exchange once more. */
     if (!self->in_handler)
@@ -346,7 +345,7 @@ static void on_data(void *context, const char *data, size_t size)
 static void on_sent(void *context)
 {
     struct http_connection *self = context;
-    struct http_answer *answer = self->answer;
+    struct http_response *answer = self->answer;
     http_connection_keep_less(self, true);
     if (answer && !answer->exchange.ended && answer->exchange.on_drain)
         answer->exchange.on_drain(&answer->exchange);
@@ -375,10 +374,10 @@ void http_connection_gone(struct http_connection *self)
     if (state_of(self) != CLOSED)
         move(self, CLOSED);
     if (self->answer) /* of an upgrade that was over before its turn */
-        self->spare = http_answer_free(TAKE(self->answer));
+        self->spare = http_response_free(TAKE(self->answer));
     loop_defer_cancel(service->loop, &self->task);
     http_connection_forget_payer(self);
-    list_remove(self);
+    list_remove(&self->link);
     service->connection_count--;
     arena_free(self->parse.arena);
     arena_free(self->spare);
@@ -414,7 +413,7 @@ void http_connection_new(struct http_service *service, struct stream *stream, co
     state_machine_init(&self->life, "http connection", STATES, ARRAY_SIZE(STATES), OPENING);
     http_parse_init(&self->parse, service->header_max, 0);
     buf_init(&self->in, IN_MAX + IN_MAX);
-    list_push(&service->connections, self);
+    list_push(&service->connections, &self->link);
     service->connection_count++;
     loop_timer_start(&self->timer, service->handshake_timeout_ms);
     stream_start(stream, &STREAM_HANDLER, self);
@@ -423,7 +422,7 @@ void http_connection_new(struct http_service *service, struct stream *stream, co
 bool http_service_drop_waiting(struct http_service *service)
 {
     struct http_connection *longest = NULL;
-    for (struct http_connection *each = service->connections; each; each = each->next)
+    LIST_EACH (struct http_connection, each, &service->connections, link)
         if (state_of(each) == OPENING || state_of(each) == IDLE || state_of(each) == READING_HEAD)
             longest = each;
     if (longest)

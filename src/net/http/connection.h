@@ -4,13 +4,14 @@
 #define TRAINYARD_NET_HTTP_CONNECTION_H
 
 #include "base/budget.h"
+#include "base/list.h"
 #include "base/state_machine.h"
 #include "loop/loop.h"
 #include "net/http/parse.h"
 #include "net/http/server.h"
 #include "net/stream/stream.h"
 
-struct http_answer;
+struct http_response;
 struct http_connection;
 
 enum { HTTP_DATE_MAX = 32 };
@@ -34,7 +35,8 @@ struct http_service {
     struct budget_group *memory;       /* for all that connections keep; NULL: no limit */
     http_write_refusal *write_refusal; /* or NULL */
     int64_t handshake_timeout_ms, header_timeout_ms, body_timeout_ms, idle_timeout_ms;
-    struct http_connection *connections; /* those that came or were served last first */
+    struct list_head
+        connections; /* struct http_connection: those that came or were served last first */
     size_t connection_count;
     void (*on_closed)(struct http_service *service); /* a connection is gone */
     int64_t date_second;                             /* of the text below */
@@ -43,23 +45,23 @@ struct http_service {
 
 struct http_connection {
     struct http_service *service;
-    struct http_connection *next, **link; /* in service->connections */
+    struct list_link link; /* in service->connections */
     struct stream *stream;
     char *peer;
     struct state_machine life;
     struct loop_timer timer; /* what the state allows: handshake, header, body or idleness */
     struct loop_task task;   /* go on with requests in a turn of its own */
     struct http_parse parse;
-    struct buf in;              /* of the requests to come, while one is answered */
-    struct arena *spare;        /* for the next request */
-    struct http_answer *answer; /* of the request whose header is complete, or NULL */
-    struct budget_payer *payer; /* whose account `kept` is on; NULL: nothing is charged */
-    struct budget kept;         /* charged for the bytes below */
-    size_t in_bytes;            /* of the request that is read or answered */
-    size_t ahead_bytes;         /* of requests that were sent ahead */
-    size_t answer_bytes;        /* that the handler reserved, or of an answer to be written */
-    size_t out_bytes;           /* of answers, at most, since all was sent last */
-    bool peer_ended;            /* sends no more, but may still read */
+    struct buf in;                /* of the requests to come, while one is answered */
+    struct arena *spare;          /* for the next request */
+    struct http_response *answer; /* of the request whose header is complete, or NULL */
+    struct budget_payer *payer;   /* whose account `kept` is on; NULL: nothing is charged */
+    struct budget kept;           /* charged for the bytes below */
+    size_t in_bytes;              /* of the request that is read or answered */
+    size_t ahead_bytes;           /* of requests that were sent ahead */
+    size_t answer_bytes;          /* that the handler reserved, or of an answer to be written */
+    size_t out_bytes;             /* of answers, at most, since all was sent last */
+    bool peer_ended;              /* sends no more, but may still read */
     bool in_handler;
     struct http_upgrade upgrade; /* after it, another protocol's line */
 };
@@ -72,7 +74,7 @@ void http_connection_close(struct http_connection *connection);
 
 /* From the answer: its last byte is written. It is freed by the connection, in a later turn if the
  * answerer still runs. */
-void http_connection_answered(struct http_connection *connection);
+void http_connection_response_ended(struct http_connection *connection);
 
 /* The stream is closed: take the connection out of the world. */
 void http_connection_gone(struct http_connection *connection);
@@ -93,7 +95,7 @@ bool http_connection_keep_ahead(struct http_connection *connection);
 void http_connection_keep_handled(struct http_connection *connection);
 /* An answer that is being made, or about to be written, has this size. False: there is no room for
  * it. */
-bool http_connection_keep_answer(struct http_connection *connection, size_t size);
+bool http_connection_keep_response(struct http_connection *connection, size_t size);
 /* Bytes have been written. */
 void http_connection_keep_written(struct http_connection *connection);
 /* All answers are sent, or else the request is through. */

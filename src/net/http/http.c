@@ -1,4 +1,4 @@
-/* Headers, queries, and the calls by which answerers and callers reach the two ends of an exchange;
+/* Queries, and the calls by which answerers and callers reach the two ends of an exchange;
  * see http.h. Nothing here moves bytes: that is for the transports behind the tables. */
 #include "net/http/http.h"
 
@@ -7,52 +7,6 @@
 #include "net/http/internal.h"
 
 #include <string.h>
-#include <strings.h>
-
-/* ---- headers --------------------------------------------------------------------------------- */
-
-const char *http_header_get(const struct http_header *headers, const char *name)
-{
-    for (; headers; headers = headers->next)
-        if (str_eq_nocase(headers->name, name))
-            return headers->value;
-    return NULL;
-}
-
-bool http_header_has_word(const struct http_header *headers, const char *name, const char *word)
-{
-    size_t size = strlen(word);
-    for (; headers; headers = headers->next) {
-        if (!str_eq_nocase(headers->name, name))
-            continue;
-        for (const char *at = headers->value; *at;) {
-            at += strspn(at, ", \t");
-            size_t here = strcspn(at, ", \t");
-            if (here == size && strncasecmp(at, word, size) == 0)
-                return true;
-            at += here;
-        }
-    }
-    return false;
-}
-
-void http_header_add(struct arena *arena, struct http_header **headers, const char *name,
-                     const char *value)
-{
-    while (*headers)
-        headers = &(*headers)->next;
-    *headers = ARENA_NEW(arena, struct http_header);
-    (*headers)->name = arena_strdup(arena, name);
-    (*headers)->value = arena_strdup(arena, value);
-}
-
-struct http_header *http_headers_copy(struct arena *arena, const struct http_header *headers)
-{
-    struct http_header *first = NULL, **last = &first;
-    for (; headers; headers = headers->next, last = &(*last)->next)
-        http_header_add(arena, last, headers->name, headers->value);
-    return first;
-}
 
 struct http_request http_request_copy(struct arena *arena, const struct http_request *request)
 {
@@ -294,7 +248,7 @@ void http_respond(struct http_exchange *exchange, int status, const char *conten
 /* ---- the client's end ------------------------------------------------------------------------ */
 
 struct http_call *http_start(struct http_transport *transport, const struct http_request *request,
-                             int64_t timeout_ms, const struct http_listener *listener,
+                             int64_t timeout_ms, const struct http_callbacks *listener,
                              void *context)
 {
     return transport->ops->start(transport, request, timeout_ms, listener, context);

@@ -12,16 +12,11 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "net/http_header.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct http_header {
-    const char *name; /* as it was sent; compared without case */
-    const char *value;
-    struct http_header *next;
-};
 
 struct http_request {
     const char *method; /* "GET" */
@@ -32,12 +27,6 @@ struct http_request {
     size_t body_size;
     const char *peer; /* who asks, for logs: "127.0.0.1:40112", "in-process" */
 };
-
-const char *http_header_get(const struct http_header *headers, const char *name);
-void http_header_add(struct arena *arena, struct http_header **headers, const char *name,
-                     const char *value);
-/* Whether one of the lines of this name has the word between its commas; no case. */
-bool http_header_has_word(const struct http_header *headers, const char *name, const char *word);
 
 /* The decoded value of a query parameter, in the arena; NULL when absent, "" when empty. The nth
  * form gives repeated parameters (command=a&command=b). */
@@ -133,7 +122,7 @@ struct http_call;
 /* What a caller wants to hear; any may be NULL but on_end, which is called exactly once unless the
  * call is cancelled: err is NULL if the answer came to its end. Never called from within
  * http_start(). */
-struct http_listener {
+struct http_callbacks {
     void (*on_head)(void *context, int status, const struct http_header *headers);
     void (*on_data)(void *context, const void *data, size_t size);
     void (*on_end)(void *context, const struct err *err);
@@ -143,7 +132,7 @@ struct http_transport;
 
 struct http_transport_ops {
     struct http_call *(*start)(struct http_transport *transport, const struct http_request *request,
-                               int64_t timeout_ms, const struct http_listener *listener,
+                               int64_t timeout_ms, const struct http_callbacks *listener,
                                void *context);
     void (*cancel)(struct http_transport *transport, struct http_call *call);
     void (*free)(struct http_transport *transport);
@@ -155,7 +144,7 @@ struct http_transport {
 
 /* The request is copied. timeout_ms 0: none (streams). */
 struct http_call *http_start(struct http_transport *transport, const struct http_request *request,
-                             int64_t timeout_ms, const struct http_listener *listener,
+                             int64_t timeout_ms, const struct http_callbacks *listener,
                              void *context);
 /* Nothing is reported any more, also not on_end. Not after on_end: then there is no call. */
 void http_cancel(struct http_transport *transport, struct http_call *call);

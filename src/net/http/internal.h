@@ -9,9 +9,7 @@ struct http_call {
     struct http_transport *transport;
 };
 
-/* Copies in the arena. Of a request without a query or a body they are empty, not NULL; who asks is
- * for the transport to say. */
-struct http_header *http_headers_copy(struct arena *arena, const struct http_header *headers);
+/* A copy in the arena. A missing query or body becomes "", not NULL. The transport sets `peer`. */
 struct http_request http_request_copy(struct arena *arena, const struct http_request *request);
 
 /* "Bearer <token>" as Authorization, unless the caller gave one. */

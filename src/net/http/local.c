@@ -19,15 +19,15 @@
 struct local_call {
     struct http_call call;
     struct loop *loop;
-    struct local *local; /* NULL once the transport is freed */
-    struct local_call *next, **link;
+    struct local *local;   /* NULL once the transport is freed */
+    struct list_link link; /* in local.calls */
     struct loop_task task; /* look at what there is to do */
     struct loop_timer timeout;
     int64_t timeout_ms;
     bool busy; /* one of the ends is being called: keep the memory */
 
     bool listening; /* the client's end is there */
-    struct http_listener listener;
+    struct http_callbacks listener;
     void *context;
 
     bool handled; /* the handler has been called */
@@ -53,7 +53,7 @@ struct local {
     http_handler *handler;
     void *context;
     char *bearer;
-    struct local_call *calls;
+    struct list_head calls; /* struct local_call */
 };
 
 static struct local *local_of(struct http_transport *transport)
@@ -79,7 +79,7 @@ static void unlink_call(struct local_call *call)
     if (!call->local)
         return;
     call->local = NULL;
-    list_remove(call);
+    list_remove(&call->link);
 }
 
 /* With the client gone: tell the answerer, and free the call when both ends are through. */
@@ -237,7 +237,7 @@ static void on_timeout(struct loop_timer *timer)
 
 static struct http_call *local_start(struct http_transport *transport,
                                      const struct http_request *request, int64_t timeout_ms,
-                                     const struct http_listener *listener, void *context)
+                                     const struct http_callbacks *listener, void *context)
 {
     struct local *local = local_of(transport);
     struct local_call *call = mem_zalloc(sizeof(*call));
@@ -256,7 +256,7 @@ static struct http_call *local_start(struct http_transport *transport,
     buf_init(&call->out, SIZE_MAX / 2);
     buf_init(&call->giving, SIZE_MAX / 2);
 
-    list_push(&local->calls, call);
+    list_push(&local->calls, &call->link);
 
     call->task.callback = on_task;
     loop_defer(local->loop, &call->task);
@@ -279,8 +279,7 @@ static void local_free(struct http_transport *transport)
 {
     struct local *local = local_of(transport);
     /* Answerers are told at once: who frees the transport may free the server next. */
-    for (struct local_call *call = local->calls, *next; call; call = next) {
-        next = call->next;
+    LIST_EACH_SAFE (struct local_call, call, &local->calls, link) {
         unlink_call(call);
         close_client_end(call);
         settle(call);

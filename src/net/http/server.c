@@ -162,11 +162,9 @@ void http_server_close(struct http_server *server, void (*closed)(void *context)
     loop_timer_stop(&server->retry);
     uv_close((uv_handle_t *)&server->poll, on_poll_closed);
     close(server->listen_fd);
-    struct http_connection *next;
-    for (struct http_connection *each = server->service.connections; each; each = next) {
-        next = each->next; /* they leave the list in later turns */
+    /* Connections leave the list in later turns. */
+    LIST_EACH_SAFE (struct http_connection, each, &server->service.connections, link)
         http_connection_close(each);
-    }
 }
 
 static int64_t or_default(int64_t value, int64_t fallback)

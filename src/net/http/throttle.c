@@ -3,6 +3,7 @@
  * cancels all it has must not thereby start what it is about to cancel. */
 #include "net/http/throttle.h"
 
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "net/http/internal.h"
@@ -17,21 +18,16 @@ enum { PAUSE_MAX_MS = 10 * 1000 };
 struct throttle_call {
     struct http_call call;
     struct throttle *throttle;
-    struct throttle_call *next, *previous; /* of those that wait, or of those under way */
-    struct http_call *inner;               /* NULL: it waits */
-    struct arena *arena;                   /* of the copy, while it waits */
+    struct list_link link;   /* in throttle.waiting or throttle.under_way */
+    struct http_call *inner; /* NULL: it waits */
+    struct arena *arena;     /* of the copy, while it waits */
     struct http_request request;
     int64_t timeout_ms;
-    struct http_listener listener;
+    struct http_callbacks listener;
     void *context;
     const char *method; /* one of METHODS */
     int status;
     bool is_watch;
-};
-
-struct list {
-    struct throttle_call *first, *last;
-    size_t count;
 };
 
 struct throttle {
@@ -41,7 +37,8 @@ struct throttle {
     struct http_throttle_options options;
     double tokens; /* below nothing where watches took more than there were */
     int64_t filled_ms, paused_until_ms;
-    struct list waiting, under_way;
+    struct list_head waiting, under_way; /* struct throttle_call */
+    size_t waiting_count;
     size_t places_taken;
     struct loop_timer timer;
     struct loop_task task;
@@ -54,31 +51,6 @@ struct throttle {
 static struct throttle *throttle_of(struct http_transport *transport)
 {
     return CONTAINER_OF(transport, struct throttle, transport);
-}
-
-static void list_append(struct list *list, struct throttle_call *call)
-{
-    call->next = NULL;
-    call->previous = list->last;
-    if (list->last)
-        list->last->next = call;
-    else
-        list->first = call;
-    list->last = call;
-    list->count++;
-}
-
-static void list_remove(struct list *list, struct throttle_call *call)
-{
-    if (call->previous)
-        call->previous->next = call->next;
-    else
-        list->first = call->next;
-    if (call->next)
-        call->next->previous = call->previous;
-    else
-        list->last = call->previous;
-    list->count--;
 }
 
 /* A label's values must be few: what is none of these is counted as other. */
@@ -104,10 +76,12 @@ static void count(struct throttle_call *call, bool failed)
 static void call_free(struct throttle_call *call)
 {
     struct throttle *throttle = call->throttle;
-    list_remove(call->inner ? &throttle->under_way : &throttle->waiting, call);
+    list_remove(&call->link);
+    if (!call->inner)
+        throttle->waiting_count--;
     if (call->inner && !call->is_watch)
         throttle->places_taken--;
-    if (throttle->waiting.count || throttle->draining)
+    if (throttle->waiting_count || throttle->draining)
         loop_defer(throttle->loop, &throttle->task);
     arena_free(call->arena);
     free(call);
@@ -149,7 +123,7 @@ static void on_data(void *context, const void *data, size_t size)
 static void on_end(void *context, const struct err *err)
 {
     struct throttle_call *call = context;
-    struct http_listener listener = call->listener;
+    struct http_callbacks listener = call->listener;
     void *listener_context = call->context;
     if (!call->is_watch || !call->status)
         count(call, err != NULL);
@@ -159,12 +133,12 @@ static void on_end(void *context, const struct err *err)
 
 static void start_inner(struct throttle_call *call, const struct http_request *request)
 {
-    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    static const struct http_callbacks LISTENER = {on_head, on_data, on_end};
     struct throttle *throttle = call->throttle;
     throttle->tokens -= 1;
     if (!call->is_watch)
         throttle->places_taken++;
-    list_append(&throttle->under_way, call);
+    list_append(&throttle->under_way, &call->link);
     call->inner = http_start(throttle->inner, request, call->timeout_ms, &LISTENER, call);
 }
 
@@ -200,14 +174,15 @@ static int64_t wait_ms(struct throttle *throttle)
 
 static void let_go(struct throttle *throttle)
 {
-    while (throttle->waiting.count) {
+    while (throttle->waiting_count) {
         int64_t delay_ms = wait_ms(throttle);
         if (delay_ms > 0)
             loop_timer_start(&throttle->timer, delay_ms);
         if (delay_ms != 0)
             return;
-        struct throttle_call *call = throttle->waiting.first;
-        list_remove(&throttle->waiting, call);
+        struct throttle_call *call = LIST_FIRST(&throttle->waiting, struct throttle_call, link);
+        list_remove(&call->link);
+        throttle->waiting_count--;
         start_inner(call, &call->request);
         call->arena = arena_free(call->arena);
     }
@@ -230,7 +205,7 @@ static void on_timer(struct loop_timer *timer)
 
 static struct http_call *throttle_start(struct http_transport *transport,
                                         const struct http_request *request, int64_t timeout_ms,
-                                        const struct http_listener *listener, void *context)
+                                        const struct http_callbacks *listener, void *context)
 {
     struct throttle *throttle = throttle_of(transport);
     struct throttle_call *call = mem_zalloc(sizeof(*call));
@@ -242,12 +217,13 @@ static struct http_call *throttle_start(struct http_transport *transport,
     call->method = method_name(request->method);
     call->is_watch = http_query_flag(request->query, "watch");
     bool at_once = call->is_watch && !throttle->draining;
-    if (at_once || (throttle->waiting.count == 0 && wait_ms(throttle) == 0)) {
+    if (at_once || (throttle->waiting_count == 0 && wait_ms(throttle) == 0)) {
         start_inner(call, request);
     } else {
         call->arena = arena_new();
         call->request = http_request_copy(call->arena, request);
-        list_append(&throttle->waiting, call);
+        list_append(&throttle->waiting, &call->link);
+        throttle->waiting_count++;
         loop_defer(throttle->loop, &throttle->task); /* sets the timer */
     }
     return &call->call;
@@ -261,19 +237,17 @@ static void throttle_cancel(struct http_transport *transport, struct http_call *
     call_free(call);
 }
 
-static void cancel_all(struct throttle *throttle, struct throttle_call *first)
+static void cancel_all(struct throttle *throttle, struct list_head *calls)
 {
-    for (struct throttle_call *call = first, *next; call; call = next) {
-        next = call->next;
+    LIST_EACH_SAFE (struct throttle_call, call, calls, link)
         throttle_cancel(&throttle->transport, &call->call);
-    }
 }
 
 static void throttle_free(struct http_transport *transport)
 {
     struct throttle *throttle = throttle_of(transport);
-    cancel_all(throttle, throttle->waiting.first);
-    cancel_all(throttle, throttle->under_way.first);
+    cancel_all(throttle, &throttle->waiting);
+    cancel_all(throttle, &throttle->under_way);
     loop_timer_stop(&throttle->timer);
     loop_defer_cancel(throttle->loop, &throttle->task);
     free(throttle);
@@ -312,5 +286,5 @@ void http_throttle_drain(struct http_transport *transport, void (*done)(void *co
 
 size_t http_throttle_waiting(const struct http_transport *throttle)
 {
-    return CONTAINER_OF(throttle, struct throttle, transport)->waiting.count;
+    return CONTAINER_OF(throttle, struct throttle, transport)->waiting_count;
 }

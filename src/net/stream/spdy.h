@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "net/http/http.h"
+#include "net/http_header.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,19 +4,18 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "net/stream/spdy.h"
+#include "net/stream/stream_session.h"
 
 #include <stdlib.h>
 
 enum {
-    /* An answer to a ping is dropped behind a peer that leaves so much unread. */
-    PENDING_MAX = 1024 * 1024,
     PATIENCE_MS = 15 * 60 * 1000, /* behind the peer may be a program that sits in a debugger */
     FRAME_MAX = 2 * SPDY_CONTROL_MAX,
 };
 
 struct spdy_stream {
-    struct spdy_session *session; /* NULL: it is over */
-    struct spdy_stream *next, **link;
+    struct spdy_session *session;              /* NULL: it is over */
+    struct list_link link;                     /* in spdy_session.streams */
     const struct spdy_stream_handler *handler; /* NULL: not accepted */
     void *context;
     uint32_t id;
@@ -25,23 +24,25 @@ struct spdy_stream {
 };
 
 struct spdy_session {
-    struct stream *line;
+    struct stream_session base;
     const struct spdy_session_handler *handler;
-    void *context;
     struct spdy_reader reader;
     struct spdy_writer writer;
-    struct spdy_stream *streams;
+    struct list_head streams; /* struct spdy_stream */
     size_t stream_count, paused_count;
     uint32_t last_id;
-    bool over; /* nothing is read or written any more but what is pending */
 };
+
+static struct spdy_session *spdy_session_of(struct stream_session *base)
+{
+    return CONTAINER_OF(base, struct spdy_session, base);
+}
 
 /* ---- out ------------------------------------------------------------------------------------- */
 
 static void send_frame(struct spdy_session *session, const struct buf *frame)
 {
-    if (!session->over)
-        stream_write(session->line, frame->data, frame->size);
+    stream_session_write(&session->base, frame->data, frame->size);
 }
 
 static void send_reset(struct spdy_session *session, uint32_t id, enum spdy_reset why)
@@ -65,7 +66,7 @@ static void send_ping(struct spdy_session *session, uint32_t id)
     _cleanup_buf_ struct buf frame;
     buf_init(&frame, FRAME_MAX);
     spdy_write_ping(&frame, id);
-    if (stream_pending(session->line) < PENDING_MAX)
+    if (stream_session_may_pong(&session->base))
         send_frame(session, &frame);
 }
 
@@ -73,24 +74,23 @@ static void send_data(struct spdy_stream *stream, const char *data, size_t size,
 {
     char head[SPDY_HEAD_SIZE];
     spdy_write_data_head(head, stream->id, fin, size);
-    stream_write(stream->session->line, head, sizeof(head));
-    if (size)
-        stream_write(stream->session->line, data, size);
+    stream_session_write(&stream->session->base, head, sizeof(head));
+    stream_session_write(&stream->session->base, data, size);
 }
 
 size_t spdy_session_pending(const struct spdy_session *session)
 {
-    return session->over ? 0 : stream_pending(session->line);
+    return stream_session_pending(&session->base);
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
 static struct spdy_stream *find_stream(struct spdy_session *session, uint32_t id)
 {
-    struct spdy_stream *stream = session->streams;
-    while (stream && stream->id != id)
-        stream = stream->next;
-    return stream;
+    LIST_EACH (struct spdy_stream, stream, &session->streams, link)
+        if (stream->id == id)
+            return stream;
+    return NULL;
 }
 
 uint32_t spdy_stream_id(const struct spdy_stream *stream)
@@ -100,7 +100,7 @@ uint32_t spdy_stream_id(const struct spdy_stream *stream)
 
 static bool may_write(const struct spdy_stream *stream)
 {
-    return stream->session && !stream->ended && !stream->session->over;
+    return stream->session && !stream->ended && !stream->session->base.is_over;
 }
 
 void spdy_stream_write(struct spdy_stream *stream, const void *data, size_t size)
@@ -128,14 +128,14 @@ void spdy_stream_pause(struct spdy_stream *stream, bool paused)
         return;
     stream->paused = paused;
     session->paused_count += paused ? 1 : (size_t)-1;
-    if (!session->over)
-        stream_pause(session->line, session->paused_count > 0);
+    if (!session->base.is_over)
+        stream_pause(session->base.stream, session->paused_count > 0);
 }
 
 static void unlink_stream(struct spdy_session *session, struct spdy_stream *stream)
 {
     spdy_stream_pause(stream, false);
-    list_remove(stream);
+    list_remove(&stream->link);
     session->stream_count--;
     stream->session = NULL;
 }
@@ -178,35 +178,25 @@ void spdy_stream_accept(struct spdy_stream *stream, const struct spdy_stream_han
 
 static void drop_all(struct spdy_session *session)
 {
-    while (session->streams)
-        drop_stream(session, session->streams);
+    while (!list_is_empty(&session->streams))
+        drop_stream(session, LIST_FIRST(&session->streams, struct spdy_stream, link));
 }
 
-/* By the peer or by a fault: tell everybody, and let the line go in order. */
-static void end_session(struct spdy_session *session, const struct err *err)
+static void spdy_session_ended(struct stream_session *base)
 {
-    if (session->over)
-        return;
-    session->over = true;
-    stream_pause(session->line, false);
-    stream_finish(session->line);
-    drop_all(session);
-    session->handler->on_end(session->context, err);
+    drop_all(spdy_session_of(base));
 }
 
 void spdy_session_close(struct spdy_session *session)
 {
-    if (session->over)
-        return;
     send_goodbye(session, SPDY_GOODBYE_OK);
-    session->over = true;
-    stream_finish(session->line);
+    stream_session_close(&session->base);
 }
 
 static void break_session(struct spdy_session *session, const struct err *err)
 {
     send_goodbye(session, SPDY_GOODBYE_PROTOCOL_ERROR);
-    end_session(session, err);
+    stream_session_end(&session->base, err);
 }
 
 /* ---- in -------------------------------------------------------------------------------------- */
@@ -234,9 +224,9 @@ static void take_syn_stream(struct spdy_session *session, const struct spdy_fram
     struct spdy_stream *stream = mem_zalloc(sizeof(*stream));
     stream->session = session;
     stream->id = frame->stream;
-    list_push(&session->streams, stream);
+    list_push(&session->streams, &stream->link);
     session->stream_count++;
-    session->handler->on_stream(session->context, stream, frame->headers);
+    session->handler->on_stream(session->base.context, stream, frame->headers);
     /* It may have been accepted and freed at once; then it is not in the list any more. */
     stream = find_stream(session, frame->stream);
     if (!stream)
@@ -297,10 +287,10 @@ static void take_frame(struct spdy_session *session, const struct spdy_frame *fr
     }
 }
 
-static void on_data(void *context, const char *data, size_t size)
+static void spdy_session_received(struct stream_session *base, const char *data, size_t size)
 {
-    struct spdy_session *session = context;
-    while (size && !session->over) {
+    struct spdy_session *session = spdy_session_of(base);
+    while (size && !base->is_over) {
         struct spdy_frame frame;
         struct err err = ERR_INIT;
         size_t used;
@@ -315,53 +305,33 @@ static void on_data(void *context, const char *data, size_t size)
     }
 }
 
-static void on_open(void *context)
+static void spdy_session_free(struct stream_session *base)
 {
-}
-
-static void on_sent(void *context)
-{
-    struct spdy_session *session = context;
-    if (!session->over)
-        session->handler->on_drain(session->context);
-}
-
-static void on_end(void *context, const struct err *err)
-{
-    end_session(context, err);
-}
-
-static void on_closed(void *context)
-{
-    struct spdy_session *session = context;
-    const struct spdy_session_handler *handler = session->handler;
-    void *owner = session->context;
-    session->over = true;
+    struct spdy_session *session = spdy_session_of(base);
     drop_all(session);
     spdy_reader_release(&session->reader);
     spdy_writer_release(&session->writer);
     free(session);
-    handler->on_closed(owner);
 }
-
-static const struct stream_handler LINE_HANDLER = {
-    .on_open = on_open,
-    .on_data = on_data,
-    .on_sent = on_sent,
-    .on_end = on_end,
-    .on_closed = on_closed,
-};
 
 struct spdy_session *spdy_session_new(struct stream *line,
                                       const struct spdy_session_handler *handler, void *context)
 {
+    static const struct stream_session_ops OPS = {
+        .received = spdy_session_received,
+        .ended = spdy_session_ended,
+        .free = spdy_session_free,
+    };
+    const struct stream_session_handler base = {
+        .on_drain = handler->on_drain,
+        .on_end = handler->on_end,
+        .on_closed = handler->on_closed,
+    };
     struct spdy_session *session = mem_zalloc(sizeof(*session));
-    session->line = line;
     session->handler = handler;
-    session->context = context;
     spdy_reader_init(&session->reader);
     spdy_writer_init(&session->writer);
-    stream_set_patience(line, PATIENCE_MS);
-    stream_start(line, &LINE_HANDLER, session);
+    stream_set_stall_timeout(line, PATIENCE_MS);
+    stream_session_start(&session->base, line, &OPS, &base, context);
     return session;
 }

@@ -11,7 +11,7 @@
 #ifndef TRAINYARD_NET_SPDY_SESSION_H
 #define TRAINYARD_NET_SPDY_SESSION_H
 
-#include "net/http/http.h"
+#include "net/http_header.h"
 #include "net/stream/stream.h"
 
 #include <stdbool.h>

@@ -23,7 +23,7 @@ enum {
 
 struct node_log_stream {
     struct node_log_streams *owner;
-    struct node_log_stream *next, *previous;
+    struct list_link link; /* in owner->list */
     struct http_exchange *exchange;
     char *directory, *container;
     int64_t run;
@@ -56,12 +56,7 @@ static void on_handle_closed(uv_handle_t *handle)
 /* Take the stream out of the world; its memory goes when its handles have closed. */
 static void drop(struct node_log_stream *stream)
 {
-    if (stream->next)
-        stream->next->previous = stream->previous;
-    if (stream->previous)
-        stream->previous->next = stream->next;
-    else
-        stream->owner->first = stream->next;
+    list_remove(&stream->link);
     loop_defer_cancel(stream->owner->loop, &stream->again);
     if (stream->place.fd >= 0)
         close(stream->place.fd);
@@ -83,8 +78,8 @@ static void finish(struct node_log_stream *stream)
 
 void node_log_streams_release(struct node_log_streams *streams)
 {
-    while (streams->first)
-        finish(streams->first);
+    while (!list_is_empty(&streams->list))
+        finish(LIST_FIRST(&streams->list, struct node_log_stream, link));
 }
 
 static void on_log_change(uv_fs_event_t *handle, const char *filename, int events, int status);
@@ -209,7 +204,6 @@ void node_log_streams_add(struct node_log_streams *streams, struct http_exchange
     struct err err = ERR_INIT;
     *stream = (struct node_log_stream){
         .owner = streams,
-        .next = streams->first,
         .exchange = exchange,
         .directory = mem_strdup(directory),
         .container = mem_strdup(options->container),
@@ -223,9 +217,7 @@ void node_log_streams_add(struct node_log_streams *streams, struct http_exchange
         .again.callback = on_again,
         .open_handles = 2,
     };
-    if (streams->first)
-        streams->first->previous = stream;
-    streams->first = stream;
+    list_push(&streams->list, &stream->link);
     uv_fs_event_init(loop_uv(streams->loop), &stream->log_watch);
     uv_fs_event_init(loop_uv(streams->loop), &stream->state_watch);
     stream->log_watch.data = stream->state_watch.data = stream;

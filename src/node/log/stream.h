@@ -11,7 +11,7 @@
 /* All streams under way. */
 struct node_log_streams {
     struct loop *loop;
-    struct node_log_stream *first;
+    struct list_head list; /* struct node_log_stream */
 };
 
 void node_log_streams_init(struct node_log_streams *streams, struct loop *loop);

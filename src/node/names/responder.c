@@ -98,10 +98,6 @@ int responder_new(const struct responder_options *options, struct responder **re
     responder->udp.on_event = on_udp;
     responder->tcp.on_event = responder_accept;
     names_table_init(&responder->table);
-    ring_init(&responder->lines);
-    ring_init(&responder->forwards);
-    ring_init(&responder->dead_lines);
-    ring_init(&responder->dead_forwards);
     if (!watched_set(fd, options->udp_fd, &responder->udp, EPOLLIN) ||
         !watched_set(fd, options->tcp_fd, &responder->tcp, EPOLLIN)) {
         err_set_errno(err, errno, "cannot watch the sockets of the name server");

@@ -23,7 +23,7 @@ enum {
 
 struct forward {
     struct watched watched;
-    struct ring link;
+    struct list_link link;
     struct responder *responder;
     struct responder_asker asker;
     uint8_t *query; /* as it came */
@@ -81,8 +81,8 @@ static void forward_end(struct forward *forward)
         return;
     hang_up(forward);
     forward->is_dead = true;
-    ring_remove(&forward->link);
-    ring_add(&responder->dead_forwards, &forward->link);
+    list_remove(&forward->link);
+    list_append(&responder->dead_forwards, &forward->link);
     responder->forward_count--;
     if (forward->asker.line)
         responder_line_done(forward->asker.line);
@@ -127,8 +127,8 @@ static bool dial(struct forward *forward, bool over_tcp)
                      over_tcp ? EPOLLOUT : EPOLLIN))
         return false;
     forward->deadline_ms = responder_now_ms(responder) + TRY_MS;
-    ring_remove(&forward->link);
-    ring_add(&responder->forwards, &forward->link);
+    list_remove(&forward->link);
+    list_append(&responder->forwards, &forward->link);
     return true;
 }
 
@@ -286,17 +286,14 @@ void responder_forward(struct responder *responder, const struct responder_asker
     memcpy(forward->resolvers, responder->resolvers, sizeof(forward->resolvers));
     forward->resolver_count = responder->resolver_count;
     buf_init(&forward->in, RESPONDER_PREFIX + DNS_TCP_MAX + REPLY_MAX);
-    ring_add(&responder->forwards, &forward->link);
+    list_append(&responder->forwards, &forward->link);
     responder->forward_count++;
     try_next(forward);
 }
 
 void responder_forwards_forget(struct responder *responder, const struct responder_line *line)
 {
-    for (struct ring *link = responder->forwards.next, *next; link != &responder->forwards;
-         link = next) {
-        struct forward *forward = CONTAINER_OF(link, struct forward, link);
-        next = link->next;
+    LIST_EACH_SAFE (struct forward, forward, &responder->forwards, link) {
         if (forward->asker.line != line)
             continue;
         forward->asker.line = NULL;
@@ -308,32 +305,28 @@ void responder_forwards_expire(struct responder *responder, int64_t now_ms)
 {
     while (responder_forwards_deadline(responder) &&
            responder_forwards_deadline(responder) <= now_ms)
-        try_next(CONTAINER_OF(responder->forwards.next, struct forward, link));
+        try_next(LIST_FIRST(&responder->forwards, struct forward, link));
 }
 
 int64_t responder_forwards_deadline(const struct responder *responder)
 {
-    return ring_is_empty(&responder->forwards)
-               ? 0
-               : CONTAINER_OF(responder->forwards.next, struct forward, link)->deadline_ms;
+    const struct forward *first = LIST_FIRST(&responder->forwards, struct forward, link);
+    return first ? first->deadline_ms : 0;
 }
 
 void responder_forwards_bury(struct responder *responder)
 {
-    struct ring *dead = &responder->dead_forwards;
-    for (struct ring *link = dead->next, *next; link != dead; link = next) {
-        struct forward *forward = CONTAINER_OF(link, struct forward, link);
-        next = link->next;
+    LIST_EACH_SAFE (struct forward, forward, &responder->dead_forwards, link) {
         buf_release(&forward->in);
         free(forward->query);
         free(forward);
     }
-    ring_init(dead);
+    list_init(&responder->dead_forwards);
 }
 
 void responder_forwards_end(struct responder *responder)
 {
-    while (!ring_is_empty(&responder->forwards))
-        forward_end(CONTAINER_OF(responder->forwards.next, struct forward, link));
+    while (!list_is_empty(&responder->forwards))
+        forward_end(LIST_FIRST(&responder->forwards, struct forward, link));
     responder_forwards_bury(responder);
 }

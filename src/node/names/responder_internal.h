@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_NODE_NAMES_RESPONDER_INTERNAL_H
 #define TRAINYARD_NODE_NAMES_RESPONDER_INTERNAL_H
 
-#include "base/ring.h"
+#include "base/list.h"
 #include "base/system/file.h"
 #include "node/names/answer.h"
 #include "node/names/resolvers.h"
@@ -21,8 +21,8 @@ struct responder {
     int epoll_fd;
     struct watched udp, tcp;
     struct names_table table;
-    struct ring lines, forwards;           /* in the order of their deadlines */
-    struct ring dead_lines, dead_forwards; /* freed after the turn */
+    struct list_head lines, forwards;           /* in the order of their deadlines */
+    struct list_head dead_lines, dead_forwards; /* freed after the turn */
     size_t line_count, forward_count;
     int64_t accept_ms; /* when to accept again; 0: now */
     struct resolver resolvers[RESOLVERS_MAX];

@@ -20,7 +20,7 @@ enum {
 
 struct responder_line {
     struct watched watched;
-    struct ring link;
+    struct list_link link;
     struct responder *responder;
     int fd; /* -1: dead, events of it may still be in hand */
     struct buf in, out;
@@ -38,8 +38,8 @@ static void line_end(struct responder_line *line)
     close(line->fd);
     line->fd = -1;
     responder_forwards_forget(responder, line);
-    ring_remove(&line->link);
-    ring_add(&responder->dead_lines, &line->link);
+    list_remove(&line->link);
+    list_append(&responder->dead_lines, &line->link);
     responder->line_count--;
 }
 
@@ -95,8 +95,8 @@ static void keep_alive(struct responder_line *line)
 {
     struct responder *responder = line->responder;
     line->deadline_ms = responder_now_ms(responder) + IDLE_MS;
-    ring_remove(&line->link);
-    ring_add(&responder->lines, &line->link);
+    list_remove(&line->link);
+    list_append(&responder->lines, &line->link);
 }
 
 /* Answer the queries that are whole; one that is longer than a query is ends the line. */
@@ -151,7 +151,7 @@ static void line_new(struct responder *responder, int fd)
     buf_init(&line->in, 4L * RESPONDER_QUERY_MAX);
     buf_init(&line->out, ANSWERS_MAX);
     line->deadline_ms = responder_now_ms(responder) + IDLE_MS;
-    ring_add(&responder->lines, &line->link);
+    list_append(&responder->lines, &line->link);
     responder->line_count++;
     if (!watched_set(responder->epoll_fd, fd, &line->watched, EPOLLIN))
         line_end(line);
@@ -180,32 +180,28 @@ void responder_lines_expire(struct responder *responder, int64_t now_ms)
         watched_set(responder->epoll_fd, responder->options.tcp_fd, &responder->tcp, EPOLLIN);
     }
     while (responder_lines_deadline(responder) && responder_lines_deadline(responder) <= now_ms)
-        line_end(CONTAINER_OF(responder->lines.next, struct responder_line, link));
+        line_end(LIST_FIRST(&responder->lines, struct responder_line, link));
 }
 
 int64_t responder_lines_deadline(const struct responder *responder)
 {
-    return ring_is_empty(&responder->lines)
-               ? 0
-               : CONTAINER_OF(responder->lines.next, struct responder_line, link)->deadline_ms;
+    const struct responder_line *first = LIST_FIRST(&responder->lines, struct responder_line, link);
+    return first ? first->deadline_ms : 0;
 }
 
 void responder_lines_bury(struct responder *responder)
 {
-    struct ring *dead = &responder->dead_lines;
-    for (struct ring *link = dead->next, *next; link != dead; link = next) {
-        struct responder_line *line = CONTAINER_OF(link, struct responder_line, link);
-        next = link->next;
+    LIST_EACH_SAFE (struct responder_line, line, &responder->dead_lines, link) {
         buf_release(&line->in);
         buf_release(&line->out);
         free(line);
     }
-    ring_init(dead);
+    list_init(&responder->dead_lines);
 }
 
 void responder_lines_end(struct responder *responder)
 {
-    while (!ring_is_empty(&responder->lines))
-        line_end(CONTAINER_OF(responder->lines.next, struct responder_line, link));
+    while (!list_is_empty(&responder->lines))
+        line_end(LIST_FIRST(&responder->lines, struct responder_line, link));
     responder_lines_bury(responder);
 }

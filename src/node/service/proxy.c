@@ -193,8 +193,6 @@ int proxy_new(const struct proxy_options *options, struct proxy **ret, struct er
     proxy->epoll_fd = fd;
     proxy->piece = mem_alloc(RELAY_PIECE);
     proxy_pairs_init(proxy);
-    ring_init(&proxy->sessions);
-    ring_init(&proxy->dead_sessions);
     map_init(&proxy->listeners);
     *ret = proxy;
     return 0;

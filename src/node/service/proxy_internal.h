@@ -3,8 +3,8 @@
 #ifndef TRAINYARD_NODE_SERVICE_PROXY_INTERNAL_H
 #define TRAINYARD_NODE_SERVICE_PROXY_INTERNAL_H
 
+#include "base/list.h"
 #include "base/map.h"
-#include "base/ring.h"
 #include "node/service/proxy.h"
 #include "node/step/helper/watched.h"
 
@@ -13,10 +13,10 @@
 struct proxy {
     struct proxy_options options;
     int epoll_fd;
-    struct map listeners;   /* by "address:port", or "address:port/udp" */
-    struct ring live, dead; /* pairs; the dead are freed after the turn */
+    struct map listeners;        /* by "address:port", or "address:port/udp" */
+    struct list_head live, dead; /* pairs; the dead are freed after the turn */
     size_t connections;
-    struct ring sessions, dead_sessions; /* of callers over UDP */
+    struct list_head sessions, dead_sessions; /* of callers over UDP */
     size_t session_count;
     int64_t wake_ms; /* when something is to be tried again; 0: nothing */
     char *piece;     /* RELAY_PIECE bytes for whoever moves */

@@ -27,7 +27,7 @@ struct pair_end {
 };
 
 struct pair {
-    struct ring ring;
+    struct list_link link; /* in proxy.live or proxy.dead */
     struct proxy *proxy;
     struct pair_end ends[2]; /* the caller's, and the place's */
     struct relay relay;
@@ -58,8 +58,8 @@ static void pair_end(struct pair *pair, bool reset)
     close_side(pair, 1, reset);
     relay_release(&pair->relay);
     pair->dead = true;
-    ring_remove(&pair->ring);
-    ring_add(&proxy->dead, &pair->ring);
+    list_remove(&pair->link);
+    list_append(&proxy->dead, &pair->link);
     proxy->connections--;
 }
 
@@ -182,7 +182,7 @@ void proxy_pair_new(struct proxy *proxy, int fd, struct in_addr caller,
             (struct pair_end){.watched.on_event = on_pair_event, .pair = pair, .side = side};
     for (size_t i = 0; i < count && i < TRIES_MAX; i++)
         pair->tries[pair->try_count++] = to[(first + i) % count];
-    ring_add(&proxy->live, &pair->ring);
+    list_append(&proxy->live, &pair->link);
     proxy->connections++;
     set_options(fd);
     if (watched_set(proxy->epoll_fd, fd, &pair->ends[0].watched, 0))
@@ -193,22 +193,20 @@ void proxy_pair_new(struct proxy *proxy, int fd, struct in_addr caller,
 
 void proxy_pairs_init(struct proxy *proxy)
 {
-    ring_init(&proxy->live);
-    ring_init(&proxy->dead);
+    list_init(&proxy->live);
+    list_init(&proxy->dead);
 }
 
 void proxy_pairs_bury(struct proxy *proxy)
 {
-    for (struct ring *link = proxy->dead.next, *next; link != &proxy->dead; link = next) {
-        next = link->next;
-        free(CONTAINER_OF(link, struct pair, ring));
-    }
-    ring_init(&proxy->dead);
+    LIST_EACH_SAFE (struct pair, pair, &proxy->dead, link)
+        free(pair);
+    list_init(&proxy->dead);
 }
 
 void proxy_pairs_end(struct proxy *proxy)
 {
-    while (!ring_is_empty(&proxy->live))
-        pair_end(CONTAINER_OF(proxy->live.next, struct pair, ring), false);
+    while (!list_is_empty(&proxy->live))
+        pair_end(LIST_FIRST(&proxy->live, struct pair, link), false);
     proxy_pairs_bury(proxy);
 }

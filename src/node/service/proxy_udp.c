@@ -21,7 +21,7 @@ enum {
 
 struct session {
     struct watched watched;
-    struct ring link; /* of the proxy's, in the order of their deadlines */
+    struct list_link link; /* of the proxy's, in the order of their deadlines */
     struct proxy_listener *listener;
     struct sockaddr_in caller;
     struct proxy_place to;
@@ -45,8 +45,8 @@ static void session_end(struct session *session)
     watched_unset(proxy->epoll_fd, session->fd, &session->watched);
     close(session->fd);
     session->fd = -1;
-    ring_remove(&session->link);
-    ring_add(&proxy->dead_sessions, &session->link);
+    list_remove(&session->link);
+    list_append(&proxy->dead_sessions, &session->link);
     proxy->session_count--;
 }
 
@@ -54,8 +54,8 @@ static void keep_alive(struct session *session)
 {
     struct proxy *proxy = session->listener->proxy;
     session->deadline_ms = watched_now_ms() + IDLE_MS;
-    ring_remove(&session->link);
-    ring_add(&proxy->sessions, &session->link);
+    list_remove(&session->link);
+    list_append(&proxy->sessions, &session->link);
 }
 
 static void on_reply(struct watched *watched, uint32_t events)
@@ -87,7 +87,7 @@ static struct session *session_new(struct proxy_listener *listener,
     struct sockaddr_in address = proxy_place_address(to);
     char key[PROXY_PLACE_MAX];
     if (proxy->session_count == SESSIONS_MAX)
-        session_end(CONTAINER_OF(proxy->sessions.next, struct session, link));
+        session_end(LIST_FIRST(&proxy->sessions, struct session, link));
     int fd = proxy_make_socket(proxy, caller->sin_addr, to, SOCK_DGRAM);
     if (fd < 0)
         return NULL;
@@ -98,7 +98,7 @@ static struct session *session_new(struct proxy_listener *listener,
     session->to = *to;
     session->fd = fd;
     session->deadline_ms = watched_now_ms() + IDLE_MS;
-    ring_add(&proxy->sessions, &session->link);
+    list_append(&proxy->sessions, &session->link);
     proxy->session_count++;
     caller_key(caller, key);
     map_put(&listener->sessions, key, session);
@@ -162,8 +162,8 @@ void proxy_sessions_check(struct proxy_listener *listener)
 
 void proxy_sessions_expire(struct proxy *proxy, int64_t now_ms)
 {
-    while (!ring_is_empty(&proxy->sessions)) {
-        struct session *session = CONTAINER_OF(proxy->sessions.next, struct session, link);
+    while (!list_is_empty(&proxy->sessions)) {
+        struct session *session = LIST_FIRST(&proxy->sessions, struct session, link);
         if (session->deadline_ms > now_ms) {
             proxy_wake_at(proxy, session->deadline_ms);
             return;
@@ -174,10 +174,7 @@ void proxy_sessions_expire(struct proxy *proxy, int64_t now_ms)
 
 void proxy_sessions_bury(struct proxy *proxy)
 {
-    struct ring *dead = &proxy->dead_sessions;
-    for (struct ring *link = dead->next, *next; link != dead; link = next) {
-        next = link->next;
-        free(CONTAINER_OF(link, struct session, link));
-    }
-    ring_init(dead);
+    LIST_EACH_SAFE (struct session, session, &proxy->dead_sessions, link)
+        free(session);
+    list_init(&proxy->dead_sessions);
 }

@@ -32,7 +32,7 @@ struct training_controller {
     struct workqueue *queue;
     struct job_cache cache;
     struct job_watch watch;
-    struct kube_pass *passes; /* under way; each of a plan_run */
+    struct list_head passes; /* struct kube_pass, under way; each of a plan_run */
     struct progress_reader *progress;
     struct training_claims claims; /* all NULL: none are on this machine */
     size_t calls_max;
@@ -296,10 +296,8 @@ struct training_controller *training_controller_free(struct training_controller 
     job_watch_stop(&controller->watch);
     kube_client_free(controller->client);
     progress_reader_free(controller->progress);
-    for (struct kube_pass *pass = controller->passes, *next; pass; pass = next) {
-        next = pass->next;
+    LIST_EACH_SAFE (struct kube_pass, pass, &controller->passes, link)
         run_free(CONTAINER_OF(pass, struct plan_run, pass));
-    }
     workqueue_free(controller->queue);
     job_cache_release(&controller->cache);
     host_ports_share_release(&controller->host_ports);

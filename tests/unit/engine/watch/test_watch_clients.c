@@ -109,8 +109,7 @@ static void start_client(struct client *client)
 static size_t count_watches(struct world *world)
 {
     size_t count = 0;
-    const struct watcher_link *head = engine_watchers(world->engine);
-    for (const struct watcher_link *link = head->next; link != head; link = link->next)
+    LIST_EACH(const struct watcher_link, each, engine_watchers(world->engine), link)
         count++;
     return count;
 }

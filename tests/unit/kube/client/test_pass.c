@@ -23,7 +23,7 @@ struct world {
     struct fake_api api;
     struct kube_client *client;
     struct kube_object *job;
-    struct kube_pass *list;
+    struct list_head list; /* struct kube_pass */
     struct kube_pass pass;
     bool is_released;
     struct kube_own_writes writes;
@@ -110,7 +110,7 @@ static int teardown(void **state)
     kube_client_free(world->client);
     if (!world->is_released)
         release(world);
-    assert_null(world->list);
+    assert_true(list_is_empty(&world->list));
     assert_int_equal(world->job->references, 1);
     kube_object_unref(world->job);
     kube_own_writes_release(&world->writes);
@@ -284,11 +284,11 @@ static void is_in_the_list_of_its_owner(void **state)
         kube_pass_init(&others[i], &world->list, world->job);
         others[i].loop = world->loop;
     }
-    assert_ptr_equal(world->list, &others[1]);
+    assert_ptr_equal(LIST_FIRST(&world->list, struct kube_pass, link), &others[1]);
     kube_pass_release(&others[0]); /* from the middle */
-    assert_ptr_equal(world->list->next, &world->pass);
+    assert_ptr_equal(others[1].link.next, &world->pass.link);
     kube_pass_release(&others[1]);
-    assert_ptr_equal(world->list, &world->pass);
+    assert_ptr_equal(LIST_FIRST(&world->list, struct kube_pass, link), &world->pass);
 }
 
 static void tells_of_the_workload(void **state)

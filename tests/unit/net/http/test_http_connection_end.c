@@ -138,9 +138,9 @@ static void closing_from_our_side_cancels(void **state)
 {
     struct world *world = *state;
     say(world, GET("/stream"));
-    http_connection_close(world->service.connections);
+    http_connection_close(LIST_FIRST(&world->service.connections, struct http_connection, link));
     assert_int_equal(world->cancelled, 1);
-    http_connection_close(world->service.connections);
+    http_connection_close(LIST_FIRST(&world->service.connections, struct http_connection, link));
     run(world);
     assert_true(world->closed);
 }

@@ -1,11 +1,11 @@
 /* The handshake of WebSocket (RFC 6455, 4.2): an HTTP request becomes a line of frames. */
-#ifndef TRAINYARD_NET_WEBSOCKET_HANDSHAKE_H
-#define TRAINYARD_NET_WEBSOCKET_HANDSHAKE_H
+#ifndef TRAINYARD_NET_HTTP_WEBSOCKET_HANDSHAKE_H
+#define TRAINYARD_NET_HTTP_WEBSOCKET_HANDSHAKE_H
 
 #include "net/http/http.h"
 
 /* Whether the request asks for it; what it says may still be wrong. */
-bool websocket_is_asked(const struct http_request *request);
+bool websocket_is_requested(const struct http_request *request);
 
 enum { WEBSOCKET_ACCEPT_SIZE = 29 };
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/str.h"
-#include "net/stream/websocket_handshake.h"
+#include "net/http/websocket_handshake.h"
 
 #include <string.h>
 
