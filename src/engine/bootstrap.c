@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "engine/controllers/claim_binder.h"
 #include "engine/kinds/kinds.h"
 #include "engine/kinds/meta.h"

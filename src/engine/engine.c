@@ -6,16 +6,16 @@
 #include "engine/access/auth.h"
 #include "engine/access/cache.h"
 #include "engine/access/impersonation.h"
-#include "engine/api/rest.h"
-#include "engine/api/version_trees.h"
+#include "engine/api/call.h"
+#include "engine/api/open_calls.h"
 #include "engine/bootstrap.h"
 #include "engine/crd/definitions.h"
 #include "engine/health.h"
 #include "engine/kinds/service_addresses.h"
 #include "engine/metrics.h"
 #include "engine/openapi/discovery.h"
+#include "engine/stored/version_trees.h"
 #include "engine/watch/events.h"
-#include "engine/watch/watchers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Paths and queries as anybody may send them: routing, flags and both selectors. */
 #include "base/arena.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "engine/api/route.h"
 
 #include <stddef.h>

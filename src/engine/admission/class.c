@@ -1,7 +1,7 @@
 /* What classes give to those that name them, or name none: the priority of a pod and the storage
  * class of a claim. Hooks of the registry, as those of rest_admit.c. */
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/object.h"
 #include "kube/storage_class.h"
 

@@ -2,7 +2,7 @@
  * rest_admit.c. */
 #include "base/str.h"
 #include "engine/admission/limit_range.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/object.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * should not. What goes is found by counting again (quota_controller.c asks for it), which is only
  * done while no write is on its way: then what the store shows is all there is. */
 #include "engine/admission/quota.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 
 #include "base/json/json_list.h"
 #include "base/str.h"

@@ -2,7 +2,7 @@
  * update, or of a create where there was nothing. */
 #include "kube/patch/apply.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/object.h"
 #include "kube/status.h"
 

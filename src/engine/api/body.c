@@ -4,7 +4,7 @@
 #include "base/json/yaml.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/object.h"
 #include "kube/schema/json_complaint.h"
 #include "kube/schema/json_repeats.h"

@@ -1,8 +1,8 @@
 /* DELETE of one object and of many. deletion.c says what becomes of each; here it is done. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/api/call.h"
 #include "engine/api/deletion.h"
-#include "engine/api/rest.h"
 #include "engine/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/schema/decode.h"

@@ -3,7 +3,7 @@
  * the client asks for strictness. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/object.h"
 #include "kube/status.h"
 

@@ -1,6 +1,6 @@
 /* What a list, a watch or a deletion of many selects: labels and fields together. */
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/object.h"
 
 /* Fields as upstream words them: booleans are "true" and "false", an event's source is its

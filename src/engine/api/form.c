@@ -2,7 +2,7 @@
  * `kubectl get` prints; metadata alone is what watches over everything need (garbage collectors,
  * controllers by label). */
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/object.h"
 #include "kube/table/table.h"
 #include "net/accept.h"

@@ -1,5 +1,5 @@
 /* GET of one object: the stored bytes as they are, if they can be read at all. */
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 
 void rest_get(struct rest *rest)
 {

@@ -4,9 +4,9 @@
  * meanwhile. The loop then asks the store and the engine whether the object may be written, as it
  * would have before: what one handler reads from the store and writes back stays one step. */
 #include "base/mem.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
+#include "engine/api/open_calls.h"
 #include "engine/kinds/meta.h"
-#include "engine/watch/watchers.h"
 
 #include <stdlib.h>
 

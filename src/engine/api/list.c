@@ -5,9 +5,9 @@
  * over as many turns of the loop as that takes: a list may have ten thousand. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/api/call.h"
 #include "engine/api/list_page.h"
-#include "engine/api/rest.h"
-#include "engine/watch/watchers.h"
+#include "engine/api/open_calls.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

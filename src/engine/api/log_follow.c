@@ -5,9 +5,9 @@
  * kubectl itself can say nothing meanwhile. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
-#include "engine/api/version_trees.h"
-#include "engine/watch/watchers.h"
+#include "engine/api/call.h"
+#include "engine/api/open_calls.h"
+#include "engine/stored/version_trees.h"
 #include "kube/object.h"
 #include "kube/pod_container.h"
 

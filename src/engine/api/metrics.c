@@ -2,7 +2,7 @@
  * the pods is asked, who may take a moment, and answers for all of them at once. */
 #include "base/moment.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/object.h"
 #include "kube/quantity.h"
 

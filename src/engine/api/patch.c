@@ -2,7 +2,7 @@
  * no other request can come between reading and queueing, a patch never loses a race. */
 #include "kube/patch/patch.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/object.h"
 #include "kube/schema/json_complaint.h"
 

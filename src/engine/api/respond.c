@@ -1,7 +1,7 @@
 /* Answers: an object as JSON or as a Table, an error as a Status with what it is about. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/object.h"
 #include "kube/status.h"
 #include "kube/table/table.h"

@@ -2,7 +2,7 @@
  * --list` (all of them) and `whoami`. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 
 /* ---- May I? ---------------------------------------------------------------------------------- */
 

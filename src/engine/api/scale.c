@@ -3,7 +3,7 @@
  * in an object is a row of the registry; nothing here knows a kind. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "engine/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/patch/apply.h"

@@ -3,7 +3,7 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/access/token.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/object.h"
 
 enum {

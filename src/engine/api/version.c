@@ -2,7 +2,7 @@
  * only the newest one here, so whoever asks for more than that knew another life of this store, or
  * will wait for long. */
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/status.h"
 
 #include <inttypes.h>

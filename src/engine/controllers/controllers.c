@@ -3,9 +3,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "engine/controllers/hub.h"
 #include "engine/crd/definition.h"
 #include "engine/engine.h"
+#include "engine/hub/hub.h"
 
 #include <stdlib.h>
 

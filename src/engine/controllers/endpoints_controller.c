@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/controllers/endpoints.h"
-#include "engine/controllers/hub.h"
+#include "engine/hub/hub.h"
 #include "engine/kinds/service_spec.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"

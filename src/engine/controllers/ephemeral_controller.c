@@ -3,7 +3,7 @@
  * left alone, and the pod is told; it gets its own when that one is gone. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/hub/hub.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 #include "kube/pod_claim.h"

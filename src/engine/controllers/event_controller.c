@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/hub/hub.h"
 #include "kube/object.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/controllers/garbage.h"
-#include "engine/controllers/hub.h"
+#include "engine/hub/hub.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/hub/hub.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 

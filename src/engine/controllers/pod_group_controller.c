@@ -2,8 +2,8 @@
  * nothing; the scheduler starts groups, and others read here how that went. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
 #include "engine/controllers/pod_group_status.h"
+#include "engine/hub/hub.h"
 #include "engine/scheduler/gang.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"

@@ -3,7 +3,7 @@
  * in the namespace came or went. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/hub/hub.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 

@@ -2,7 +2,7 @@
  * be scheduled on, one that is not or is cordoned cannot. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/hub/hub.h"
 #include "engine/scheduler/taints.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"

@@ -3,8 +3,8 @@
  */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
 #include "engine/crd/definition.h"
+#include "engine/hub/hub.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 

@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/stored.h"
+#include "engine/api/open_calls.h"
 #include "engine/crd/definition.h"
-#include "engine/watch/watchers.h"
+#include "engine/stored/stored.h"
 #include "kube/object.h"
 
 #include <stdlib.h>

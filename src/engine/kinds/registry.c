@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "engine/crd/definition.h"
 #include "engine/kinds/kinds.h"
 #include "kube/types/types.h"

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "engine/engine.h"
 #include "engine/kinds/defaults.h"
 #include "engine/kinds/rule.h"

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "engine/kinds/rule.h"
 #include "engine/kinds/service_spec.h"
 #include "kube/object.h"

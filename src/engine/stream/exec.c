@@ -2,8 +2,8 @@
  * protocol changed, and the session left to remote_spdy.c or remote_websocket.c. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
-#include "engine/stream/remote_carriers.h"
+#include "engine/api/call.h"
+#include "engine/stream/remote_session.h"
 #include "kube/pod_container.h"
 #include "net/stream/websocket_handshake.h"
 

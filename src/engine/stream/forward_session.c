@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 
 enum { END_GRACE_MS = 5 * 1000 }; /* for what an ended pod said to be read */
 

@@ -5,8 +5,8 @@
 #ifndef TRAINYARD_ENGINE_FORWARD_SESSION_H
 #define TRAINYARD_ENGINE_FORWARD_SESSION_H
 
-#include "engine/stream/forward_line.h"
-#include "engine/watch/watchers.h"
+#include "engine/api/open_calls.h"
+#include "engine/stream/forward_connection.h"
 
 struct forward_session;
 

@@ -2,7 +2,7 @@
  * changed, and the session left to port_forward_spdy.c or port_forward_websocket.c. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "engine/stream/port_forward.h"
 #include "net/stream/websocket_handshake.h"
 #include "net/stream/websocket_stream.h"

@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
-#include "engine/watch/watchers.h"
+#include "engine/api/call.h"
+#include "engine/api/open_calls.h"
 #include "kube/object.h"
 #include "net/stream/stream.h"
 

@@ -2,7 +2,7 @@
 #include "engine/stream/proxy.h"
 
 #include "base/mem.h"
-#include "engine/watch/watchers.h"
+#include "engine/api/open_calls.h"
 #include "net/stream/stream.h"
 
 #include <stdlib.h>

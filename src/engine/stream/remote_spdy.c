@@ -1,11 +1,11 @@
 /* Exec and attach over SPDY: the caller opens a stream for each channel; see remote_carriers.h. */
-#include "engine/stream/remote_carriers.h"
+#include "engine/stream/remote_session.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
-#include "engine/watch/watchers.h"
+#include "engine/api/call.h"
+#include "engine/api/open_calls.h"
 #include "net/stream/spdy_session.h"
 
 #include <stdlib.h>

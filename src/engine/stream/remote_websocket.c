@@ -1,13 +1,13 @@
 /* Exec and attach over WebSocket: each message is a channel's number and its bytes, or both as text
  * for clients that have no bytes; see remote_carriers.h. */
-#include "engine/stream/remote_carriers.h"
+#include "engine/stream/remote_session.h"
 
 #include "base/arena.h"
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "engine/api/rest.h"
-#include "engine/watch/watchers.h"
+#include "engine/api/call.h"
+#include "engine/api/open_calls.h"
 #include "net/stream/websocket.h"
 #include "net/stream/websocket_session.h"
 

@@ -2,7 +2,7 @@
  * a selector gets what enters and leaves its set as ADDED and DELETED; one that wants Tables gets
  * one row per event. */
 #include "base/buf.h"
-#include "engine/api/version_trees.h"
+#include "engine/stored/version_trees.h"
 #include "engine/watch/internal.h"
 #include "kube/object.h"
 #include "kube/table/table.h"

@@ -3,9 +3,9 @@
 #ifndef TRAINYARD_ENGINE_REST_WATCH_INTERNAL_H
 #define TRAINYARD_ENGINE_REST_WATCH_INTERNAL_H
 
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
+#include "engine/api/open_calls.h"
 #include "engine/watch/events.h"
-#include "engine/watch/watchers.h"
 
 struct rest_watcher {
     struct rest *rest;

@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/garbage.h"
-#include "engine/controllers/hub.h"
 #include "engine/controllers/job/job.h"
+#include "engine/hub/hub.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 

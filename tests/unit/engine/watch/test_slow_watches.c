@@ -9,9 +9,9 @@
 
 #include "api_server.h"
 #include "base/mem.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
+#include "engine/api/open_calls.h"
 #include "engine/watch/events.h"
-#include "engine/watch/watchers.h"
 #include "net/http/http.h"
 
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "engine/api/open_calls.h"
 #include "engine/engine.h"
-#include "engine/watch/watchers.h"
 #include "loop/loop.h"
 #include "net/http/server.h"
 

@@ -3,7 +3,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/hub/hub.h"
 #include "kube/object.h"
 
 #include <stdlib.h>

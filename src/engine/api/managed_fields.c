@@ -1,10 +1,10 @@
 /* Who writes, and what becomes his by that: metadata.managedFields on every create, update and
  * patch. What a client sent is looked at once it is complete with defaults, and before the server
  * adds what is its own: that is nobody's. */
-#include "base/str.h"
-#include "engine/api/rest.h"
-#include "kube/object.h"
 #include "kube/patch/managed_fields.h"
+#include "base/str.h"
+#include "engine/api/call.h"
+#include "kube/object.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* What the verbs share: keys, reading the store, the common errors, and the way from a route to its
  * verb. */
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -1,6 +1,6 @@
 /* Forwarded connections; see forward_line.h. Every way a side can end runs through settle(), which
  * frees the line when nothing of it is left. */
-#include "engine/stream/forward_line.h"
+#include "engine/stream/forward_connection.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -1,5 +1,5 @@
 /* Objects as the store has them; see stored.h. */
-#include "engine/api/stored.h"
+#include "engine/stored/stored.h"
 
 #include "base/log.h"
 #include "base/mem.h"

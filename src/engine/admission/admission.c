@@ -2,7 +2,7 @@
  * it. Hooks of the registry, called after validation and before the write is queued. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "engine/bootstrap.h"
 #include "engine/kinds/defaults.h"
 #include "engine/kinds/meta.h"
