@@ -2,7 +2,7 @@
  * no header line of one connection gets through. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/stream/proxy.h"
+#include "engine/stream/http_proxy.h"
 
 #include <stdint.h>
 #include <stdlib.h>

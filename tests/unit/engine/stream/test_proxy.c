@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/stream/proxy.h"
+#include "engine/stream/http_proxy.h"
 #include "kube/object.h"
 #include "loop/sim/sim_loop.h"
 

@@ -4,7 +4,7 @@
  *
  * The pod is asked at its localhost, as `kubectl port-forward` does: there is no way from the
  * server into the pod network but this, and it is there in every mode. */
-#include "engine/stream/proxy.h"
+#include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
 #include "base/rand.h"

@@ -1,6 +1,6 @@
 /* The answer of a server behind a proxy, as it comes: the grammar is http-parser's, the limits are
  * ours; see rest_proxy.h. */
-#include "engine/stream/proxy.h"
+#include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
 #include "base/str.h"

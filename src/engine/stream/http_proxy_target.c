@@ -1,5 +1,5 @@
 /* Where a request to a proxy goes; see rest_proxy.h. The rules and sentences are Kubernetes'. */
-#include "engine/stream/proxy.h"
+#include "engine/stream/http_proxy.h"
 
 #include "base/str.h"
 

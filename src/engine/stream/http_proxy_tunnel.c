@@ -1,5 +1,5 @@
 /* Bytes between a client and a pod after the protocol was changed; see rest_proxy.h. */
-#include "engine/stream/proxy.h"
+#include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
 #include "engine/api/open_calls.h"

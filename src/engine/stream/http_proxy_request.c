@@ -1,5 +1,5 @@
 /* Header lines on their way through a proxy; see rest_proxy.h. */
-#include "engine/stream/proxy.h"
+#include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
 #include "base/str.h"
