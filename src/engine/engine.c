@@ -33,7 +33,7 @@ struct engine {
     const struct budget_group *http_memory; /* or NULL */
     struct access_cache *access;
     struct engine_pod_backend backend;
-    struct watcher_link watchers;
+    struct open_call watchers;
     struct version_trees *version_trees;
     struct watch_events *watch_events;
     struct service_addresses *service_addresses;
@@ -82,7 +82,7 @@ struct registry *engine_registry(struct engine *engine)
     return engine->registry;
 }
 
-struct watcher_link *engine_watchers(struct engine *engine)
+struct open_call *engine_open_calls(struct engine *engine)
 {
     return &engine->watchers;
 }
@@ -108,7 +108,7 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
     engine->token = mem_strdup(options->token);
     engine->version = mem_strdup(options->version ? options->version : "0");
     engine->registry = registry_new();
-    watcher_ring_init(&engine->watchers);
+    open_calls_init(&engine->watchers);
     engine->version_trees = version_trees_new();
     engine->watch_events = watch_events_new(
         loop, options->watch_events_max ? options->watch_events_max : WATCH_EVENTS_MAX);
@@ -178,7 +178,7 @@ static const struct identity *identify(struct engine *engine, struct http_exchan
                             &identity, err) < 0)
         return NULL;
     if (!is_open && !route_is_resource(request->path) &&
-        rest_check_path(engine, exchange->arena, identity, request, err) < 0)
+        api_check_path(engine, exchange->arena, identity, request, err) < 0)
         return NULL;
     return identity;
 }
@@ -231,7 +231,7 @@ void engine_admit(struct http_exchange *exchange, void *context)
     if (announces_body(request) && route_is_resource(request->path) &&
         route_parse(exchange->arena, engine->registry, request->method, request->path,
                     request->query, &route, NULL) == 0)
-        rest_admit(engine, exchange, identity, &route);
+        dispatch_admit(engine, exchange, identity, &route);
 }
 
 void engine_handle(struct http_exchange *exchange, void *context)
@@ -260,5 +260,5 @@ void engine_handle(struct http_exchange *exchange, void *context)
                     request->query, &route, &err) < 0)
         engine_respond_error(exchange, &err);
     else
-        rest_handle(engine, exchange, identity, &route);
+        dispatch_handle(engine, exchange, identity, &route);
 }

@@ -10,8 +10,8 @@
 
 enum { UNREADABLE_NAMED = 5 }; /* in Warning headers of one answer */
 
-char *rest_key(struct arena *arena, const struct registry_resource *resource,
-               const char *namespace_, const char *name)
+char *api_store_key(struct arena *arena, const struct registry_resource *resource,
+                    const char *namespace_, const char *name)
 {
     if (!resource->id.namespaced)
         return arena_printf(arena, "/%s/%s", resource->storage, name ? name : "");
@@ -20,181 +20,182 @@ char *rest_key(struct arena *arena, const struct registry_resource *resource,
     return arena_printf(arena, "/%s/%s/%s", resource->storage, namespace_, name ? name : "");
 }
 
-int rest_reserve(struct rest *rest, size_t bytes, struct err *err)
+int api_reserve(struct api_call *call, size_t bytes, struct err *err)
 {
-    if (http_reserve(rest->exchange, bytes))
+    if (http_reserve(call->exchange, bytes))
         return 0;
-    http_header_add(rest->arena, &rest->warnings, "Retry-After", HTTP_RETRY_AFTER_S);
+    http_header_add(call->arena, &call->warnings, "Retry-After", HTTP_RETRY_AFTER_S);
     return err_set(err, ERR_TOO_MANY, HTTP_NO_MEMORY);
 }
 
-const char *rest_query(const struct rest *rest, const char *name)
+const char *api_query(const struct api_call *call, const char *name)
 {
-    return http_query_get(rest->arena, rest->exchange->request->query, name);
+    return http_query_get(call->arena, call->exchange->request->query, name);
 }
 
-int rest_not_found(struct rest *rest, const char *name, struct err *err)
+int api_not_found(struct api_call *call, const char *name, struct err *err)
 {
     return err_set(err, ERR_NOT_FOUND, "%s \"%s\" not found",
-                   kube_resource_text(rest->arena, &rest->route.resource->id), name);
+                   kube_resource_text(call->arena, &call->route.resource->id), name);
 }
 
-int rest_conflict(struct rest *rest, const char *name, struct err *err)
+int api_conflict(struct api_call *call, const char *name, struct err *err)
 {
     return err_set(err, ERR_CONFLICT,
                    "Operation cannot be fulfilled on %s \"%s\": the object has been modified; "
                    "please apply your changes to the latest version and try again",
-                   kube_resource_text(rest->arena, &rest->route.resource->id), name);
+                   kube_resource_text(call->arena, &call->route.resource->id), name);
 }
 
-bool rest_read_one(struct rest *rest, struct arena *arena, struct store_object *stored,
-                   struct json **ret)
+bool api_read_stored(struct api_call *call, struct arena *arena, struct store_object *stored,
+                     struct json **ret)
 {
     struct err err = ERR_INIT;
     if (stored_read(arena, stored, ret, &err) == 0)
         return true;
-    rest->unreadable++;
-    if (rest->unreadable <= UNREADABLE_NAMED)
-        rest_warn(rest, err.message);
-    else if (rest->unreadable == UNREADABLE_NAMED + 1)
-        rest_warn(rest, "more objects cannot be read: the log of the server names them");
+    call->unreadable++;
+    if (call->unreadable <= UNREADABLE_NAMED)
+        api_warn(call, err.message);
+    else if (call->unreadable == UNREADABLE_NAMED + 1)
+        api_warn(call, "more objects cannot be read: the log of the server names them");
     return false;
 }
 
-bool rest_is_readable(struct rest *rest, struct store_object *stored)
+bool api_is_readable(struct api_call *call, struct store_object *stored)
 {
     if (stored_is_readable(stored))
         return true;
     _cleanup_(cleanup_arena) struct arena *scratch = arena_new();
     struct json *tree;
-    return rest_read_one(rest, scratch, stored, &tree);
+    return api_read_stored(call, scratch, stored, &tree);
 }
 
-int rest_load(struct rest *rest, const char *name, struct json **ret, int64_t *ret_revision,
-              struct err *err)
+int api_load(struct api_call *call, const char *name, struct json **ret, int64_t *ret_revision,
+             struct err *err)
 {
-    const char *key = rest_key(rest->arena, rest->route.resource, rest->route.namespace_, name);
-    struct store_object *stored = store_get_pending(engine_store(rest->engine), key);
+    const char *key =
+        api_store_key(call->arena, call->route.resource, call->route.namespace_, name);
+    struct store_object *stored = store_get_pending(engine_store(call->engine), key);
     if (!stored)
-        return rest_not_found(rest, name, err);
-    int r = stored_read(rest->arena, stored, ret, err);
+        return api_not_found(call, name, err);
+    int r = stored_read(call->arena, stored, ret, err);
     *ret_revision = stored->revision;
     store_object_unref(stored);
-    if (r == 0 && rest->route.resource->definition)
-        rest_convert_out(rest, rest->arena, *ret);
+    if (r == 0 && call->route.resource->definition)
+        api_convert_out(call, call->arena, *ret);
     return r;
 }
 
-const char *rest_api_version(const struct rest *rest)
+const char *api_version_of_call(const struct api_call *call)
 {
-    return rest->route.older ? rest->route.older->api_version : rest->route.resource->api_version;
+    return call->route.older ? call->route.older->api_version : call->route.resource->api_version;
 }
 
-void rest_convert_in(struct rest *rest, struct arena *arena, struct json *object)
+void api_convert_in(struct api_call *call, struct arena *arena, struct json *object)
 {
-    if (!rest->route.older)
+    if (!call->route.older)
         return;
-    rest->route.older->convert(arena, object);
-    json_set_string(arena, object, "apiVersion", rest->route.resource->api_version);
+    call->route.older->convert(arena, object);
+    json_set_string(arena, object, "apiVersion", call->route.resource->api_version);
 }
 
-void rest_convert_out(const struct rest *rest, struct arena *arena, struct json *object)
+void api_convert_out(const struct api_call *call, struct arena *arena, struct json *object)
 {
-    if ((rest->route.older || rest->route.resource->definition) &&
-        str_eq(json_get_string(object, "kind", ""), rest->route.resource->id.kind))
-        json_set_string(arena, object, "apiVersion", rest_api_version(rest));
+    if ((call->route.older || call->route.resource->definition) &&
+        str_eq(json_get_string(object, "kind", ""), call->route.resource->id.kind))
+        json_set_string(arena, object, "apiVersion", api_version_of_call(call));
 }
 
 /* A custom resource may be stored in any version its definition ever had. */
-bool rest_converts(const struct rest *rest, const char *data, size_t size)
+bool api_needs_conversion(const struct api_call *call, const char *data, size_t size)
 {
     static const char begin[] = "{\"apiVersion\":\"";
-    const struct registry_resource *resource = rest->route.resource;
+    const struct registry_resource *resource = call->route.resource;
     size_t head = sizeof(begin) - 1, length = strlen(resource->api_version);
     if (!resource->definition)
-        return rest->route.older != NULL;
+        return call->route.older != NULL;
     return size <= head + length || memcmp(data, begin, head) != 0 ||
            memcmp(data + head, resource->api_version, length) != 0 || data[head + length] != '"';
 }
 
-void rest_append_stored(const struct rest *rest, struct arena *scratch,
-                        const struct store_object *stored, struct buf *buf)
+void api_append_stored(const struct api_call *call, struct arena *scratch,
+                       const struct store_object *stored, struct buf *buf)
 {
     const char *data = store_object_data(stored, scratch);
     struct json *object;
-    if (rest_converts(rest, data, stored->size) &&
+    if (api_needs_conversion(call, data, stored->size) &&
         json_parse(scratch, data, stored->size, NULL, &object, NULL) == 0) {
-        rest_convert_out(rest, scratch, object);
+        api_convert_out(call, scratch, object);
         json_write(object, buf);
     } else {
         buf_append(buf, data, stored->size);
     }
 }
 
-static void dispatch(struct rest *rest)
+static void dispatch(struct api_call *call)
 {
-    switch (rest->route.sub) {
+    switch (call->route.sub) {
     case SUB_LOG:
-        rest_log(rest);
+        api_handle_log(call);
         return;
     case SUB_PORT_FORWARD:
-        rest_port_forward(rest);
+        port_forward_handle(call);
         return;
     case SUB_ATTACH:
     case SUB_EXEC:
-        rest_exec(rest);
+        exec_handle(call);
         return;
     case SUB_BINDING:
-        rest_bind(rest);
+        api_handle_bind(call);
         return;
     case SUB_TOKEN:
-        rest_token(rest);
+        api_handle_token(call);
         return;
     case SUB_PROXY:
-        rest_proxy(rest);
+        http_proxy_handle(call);
         return;
     case SUB_EVICTION:
-        rest_evict(rest);
+        api_handle_evict(call);
         return;
     case SUB_SCALE:
-        rest_scale(rest);
+        api_handle_scale(call);
         return;
     case SUB_NONE:
     case SUB_STATUS:
     case SUB_FINALIZE:
         break;
     }
-    if (rest->route.resource->transient && rest->route.verb != VERB_CREATE) {
-        rest_metrics(rest);
+    if (call->route.resource->transient && call->route.verb != VERB_CREATE) {
+        api_handle_metrics(call);
         return;
     }
-    switch (rest->route.verb) {
+    switch (call->route.verb) {
     case VERB_GET:
-        rest_get(rest);
+        api_handle_get(call);
         return;
     case VERB_LIST:
-        rest_list(rest);
+        api_handle_list(call);
         return;
     case VERB_WATCH:
-        rest_watch(rest);
+        watch_handle(call);
         return;
     case VERB_CREATE:
-        if (rest->route.resource->transient)
-            rest_review(rest);
+        if (call->route.resource->transient)
+            api_handle_review(call);
         else
-            rest_create(rest);
+            api_handle_create(call);
         return;
     case VERB_UPDATE:
-        rest_update(rest);
+        api_handle_update(call);
         return;
     case VERB_PATCH:
-        rest_patch(rest);
+        api_handle_patch(call);
         return;
     case VERB_DELETE:
-        rest_delete(rest);
+        api_handle_delete(call);
         return;
     case VERB_DELETE_COLLECTION:
-        rest_delete_collection(rest);
+        api_handle_delete_collection(call);
         return;
     }
 }
@@ -204,40 +205,40 @@ static bool answers_with_objects(enum registry_sub sub)
     return sub != SUB_LOG && sub != SUB_PORT_FORWARD && sub != SUB_PROXY;
 }
 
-static struct rest *rest_of(struct engine *engine, struct http_exchange *exchange,
-                            const struct identity *identity, const struct route *route)
+static struct api_call *api_call_new(struct engine *engine, struct http_exchange *exchange,
+                                     const struct identity *identity, const struct route *route)
 {
-    struct rest *rest = ARENA_NEW(exchange->arena, struct rest);
-    rest->engine = engine;
-    rest->exchange = exchange;
-    rest->arena = exchange->arena;
-    rest->identity = identity;
-    rest->route = *route;
-    registry_hold(rest->arena, route->resource);
-    field_errors_init(&rest->invalid, rest->arena);
-    return rest;
+    struct api_call *call = ARENA_NEW(exchange->arena, struct api_call);
+    call->engine = engine;
+    call->exchange = exchange;
+    call->arena = exchange->arena;
+    call->identity = identity;
+    call->route = *route;
+    registry_hold(call->arena, route->resource);
+    field_errors_init(&call->invalid, call->arena);
+    return call;
 }
 
-void rest_admit(struct engine *engine, struct http_exchange *exchange,
-                const struct identity *identity, const struct route *route)
+void dispatch_admit(struct engine *engine, struct http_exchange *exchange,
+                    const struct identity *identity, const struct route *route)
 {
-    rest_is_allowed(rest_of(engine, exchange, identity, route));
+    api_is_allowed(api_call_new(engine, exchange, identity, route));
 }
 
-void rest_handle(struct engine *engine, struct http_exchange *exchange,
-                 const struct identity *identity, const struct route *route)
+void dispatch_handle(struct engine *engine, struct http_exchange *exchange,
+                     const struct identity *identity, const struct route *route)
 {
-    struct rest *rest = rest_of(engine, exchange, identity, route);
+    struct api_call *call = api_call_new(engine, exchange, identity, route);
     struct err err = ERR_INIT;
-    if (!rest_is_allowed(rest))
+    if (!api_is_allowed(call))
         return;
     if (route->resource->warning)
-        rest_warn(rest, route->resource->warning);
+        api_warn(call, route->resource->warning);
     /* Behind a proxy the query is the other server's. */
-    if ((route->sub != SUB_PROXY && rest_read_options(rest, &err) < 0) ||
+    if ((route->sub != SUB_PROXY && api_read_options(call, &err) < 0) ||
         (answers_with_objects(route->sub) &&
-         (rest_choose_form(rest, &err) < 0 || rest_reserve_body(rest, &err) < 0)))
-        rest_respond_error(rest, &err);
+         (api_choose_form(call, &err) < 0 || api_reserve_body(call, &err) < 0)))
+        api_respond_error(call, &err);
     else
-        dispatch(rest);
+        dispatch(call);
 }

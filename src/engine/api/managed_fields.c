@@ -16,68 +16,68 @@ static bool is_printable(const char *text)
     return true;
 }
 
-int rest_check_manager(struct rest *rest, bool applies, struct err *err)
+int api_check_field_manager(struct api_call *call, bool applies, struct err *err)
 {
-    const char *name = rest_query(rest, "fieldManager");
-    struct json *value = json_string(rest->arena, name);
+    const char *name = api_query(call, "fieldManager");
+    struct json *value = json_string(call->arena, name);
     if (applies && str_is_empty(name))
-        field_required(&rest->invalid, "fieldManager", "is required for apply patch");
+        field_required(&call->invalid, "fieldManager", "is required for apply patch");
     if (name && strlen(name) > MANAGED_NAME_MAX)
-        field_too_long(&rest->invalid, "fieldManager", MANAGED_NAME_MAX);
+        field_too_long(&call->invalid, "fieldManager", MANAGED_NAME_MAX);
     if (name && !is_printable(name))
-        field_invalid(&rest->invalid, "fieldManager", value,
+        field_invalid(&call->invalid, "fieldManager", value,
                       "should only contain printable characters");
-    if (rest->route.verb == VERB_PATCH && !applies && rest_query(rest, "force"))
-        field_forbidden(&rest->invalid, "force", "may not be specified for non-apply patch");
-    return rest->invalid.count > 0 ? rest_refuse_options(rest, err) : 0;
+    if (call->route.verb == VERB_PATCH && !applies && api_query(call, "force"))
+        field_forbidden(&call->invalid, "force", "may not be specified for non-apply patch");
+    return call->invalid.count > 0 ? api_reject_options(call, err) : 0;
 }
 
-static const char *manager(struct rest *rest)
+static const char *manager(struct api_call *call)
 {
-    const char *name = rest_query(rest, "fieldManager");
+    const char *name = api_query(call, "fieldManager");
     if (!str_is_empty(name))
         return name;
-    const struct http_header *headers = rest->exchange->request->headers;
-    return managed_fields_name(rest->arena, http_header_get(headers, "User-Agent"));
+    const struct http_header *headers = call->exchange->request->headers;
+    return managed_fields_name(call->arena, http_header_get(headers, "User-Agent"));
 }
 
-struct managed_write rest_managed_write(struct rest *rest)
+struct managed_write api_managed_write(struct api_call *call)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct registry_resource *resource = call->route.resource;
     struct managed_write write = {
         .type = resource->schema,
         .custom = resource->form != SCHEMA_FORM_TYPED,
-        .manager = manager(rest),
-        .api_version = rest_api_version(rest),
+        .manager = manager(call),
+        .api_version = api_version_of_call(call),
         .subresource = "",
-        .now_ms = loop_wall_ms(engine_loop(rest->engine)),
+        .now_ms = loop_wall_ms(engine_loop(call->engine)),
     };
     if (registry_has_status(resource))
         write.scope = MANAGED_ALL_BUT_STATUS;
     for (const struct registry_subresource *sub = resource->subresources;
          sub && sub->id != SUB_NONE; sub++)
-        if (sub->id == rest->route.sub)
+        if (sub->id == call->route.sub)
             write.subresource = sub->name;
-    if (rest->route.sub == SUB_STATUS)
+    if (call->route.sub == SUB_STATUS)
         write.scope = MANAGED_STATUS;
     return write;
 }
 
-int rest_track_fields(struct rest *rest, struct json *object, const struct json *old,
-                      struct err *err)
+int api_track_fields(struct api_call *call, struct json *object, const struct json *old,
+                     struct err *err)
 {
-    if (rest->applied) {
-        struct json *meta = json_ensure_object(rest->arena, object, "metadata");
-        const struct json *fields = json_at(rest->applied, "metadata", "managedFields", NULL);
+    if (call->applied) {
+        struct json *meta = json_ensure_object(call->arena, object, "metadata");
+        const struct json *fields = json_at(call->applied, "metadata", "managedFields", NULL);
         json_remove(meta, "managedFields");
         if (fields)
-            json_set(rest->arena, meta, "managedFields", json_clone(rest->arena, fields));
+            json_set(call->arena, meta, "managedFields", json_clone(call->arena, fields));
         return 0;
     }
-    int r = rest_check_manager(rest, false, err);
+    int r = api_check_field_manager(call, false, err);
     if (r < 0)
         return r;
-    const struct managed_write write = rest_managed_write(rest);
-    managed_fields_track(rest->arena, &write, old, object);
+    const struct managed_write write = api_managed_write(call);
+    managed_fields_track(call->arena, &write, old, object);
     return 0;
 }

@@ -1,21 +1,21 @@
 /* The watches that are open, so that they can be ended: all when the engine goes, some when their
  * resource does. */
-#ifndef TRAINYARD_ENGINE_WATCHERS_H
-#define TRAINYARD_ENGINE_WATCHERS_H
+#ifndef TRAINYARD_ENGINE_OPEN_CALLS_H
+#define TRAINYARD_ENGINE_OPEN_CALLS_H
 
-struct watcher_link {
-    struct watcher_link *next, *previous; /* a ring; the head is a link as well */
-    void (*end)(struct watcher_link *link);
+struct open_call {
+    struct open_call *next, *previous; /* a ring; the head is a link as well */
+    void (*end)(struct open_call *link);
     const char *storage; /* of what is watched */
 };
 
-static inline void watcher_ring_init(struct watcher_link *head)
+static inline void open_calls_init(struct open_call *head)
 {
     head->next = head->previous = head;
 }
 
-static inline void watcher_link_add(struct watcher_link *head, struct watcher_link *link,
-                                    const char *storage, void (*end)(struct watcher_link *link))
+static inline void open_call_add(struct open_call *head, struct open_call *link,
+                                 const char *storage, void (*end)(struct open_call *link))
 {
     link->end = end;
     link->storage = storage;
@@ -25,13 +25,13 @@ static inline void watcher_link_add(struct watcher_link *head, struct watcher_li
     head->previous = link;
 }
 
-static inline void watcher_link_remove(struct watcher_link *link)
+static inline void open_call_remove(struct open_call *link)
 {
     link->previous->next = link->next;
     link->next->previous = link->previous;
 }
 
 struct engine;
-struct watcher_link *engine_watchers(struct engine *engine); /* the head */
+struct open_call *engine_open_calls(struct engine *engine); /* the head */
 
 #endif

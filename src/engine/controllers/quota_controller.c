@@ -1,5 +1,5 @@
 /* Keeps what quotas have used true when objects go, end or shrink: the server counts again whenever
- * the status of a quota is written (rest_quota.c), and this is who writes it, soon after anything
+ * the status of a quota is written (quota_write.c), and this is who writes it, soon after anything
  * in the namespace came or went. */
 #include "base/mem.h"
 #include "base/str.h"

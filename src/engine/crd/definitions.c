@@ -15,14 +15,14 @@ static const char PREFIX[] = "/" DEFINITION_STORAGE "/";
 
 struct definitions {
     struct registry *registry;
-    struct watcher_link *watchers;
+    struct open_call *watchers;
     struct store_watch *watch;
 };
 
 static void end_watches(struct definitions *definitions, const char *storage)
 {
-    struct watcher_link *head = definitions->watchers;
-    for (struct watcher_link *link = head->next, *next; link != head; link = next) {
+    struct open_call *head = definitions->watchers;
+    for (struct open_call *link = head->next, *next; link != head; link = next) {
         next = link->next;
         if (str_eq(link->storage, storage))
             link->end(link);
@@ -62,7 +62,7 @@ static void on_event(void *context, const struct store_event *event)
         retire(definitions, name);
 }
 
-int definitions_new(struct store *store, struct registry *registry, struct watcher_link *watchers,
+int definitions_new(struct store *store, struct registry *registry, struct open_call *watchers,
                     struct definitions **ret, struct err *err)
 {
     struct definitions *definitions = mem_zalloc(sizeof(*definitions));

@@ -7,10 +7,10 @@
 #include "store/store.h"
 
 struct definitions;
-struct watcher_link;
+struct open_call;
 
 /* Reads what is there. `watchers` are ended where their resource goes. */
-int definitions_new(struct store *store, struct registry *registry, struct watcher_link *watchers,
+int definitions_new(struct store *store, struct registry *registry, struct open_call *watchers,
                     struct definitions **ret, struct err *err);
 struct definitions *definitions_free(struct definitions *definitions);
 

@@ -2,8 +2,8 @@
  * 1.29 speaks it, and WebSocket with the channel's number before each message. Each takes the line,
  * starts the command when the caller's channels stand, and lives by itself until the command or the
  * caller ends, or the server does. */
-#ifndef TRAINYARD_ENGINE_REMOTE_CARRIERS_H
-#define TRAINYARD_ENGINE_REMOTE_CARRIERS_H
+#ifndef TRAINYARD_ENGINE_REMOTE_SESSION_H
+#define TRAINYARD_ENGINE_REMOTE_SESSION_H
 
 #include "engine/stream/remote_command.h"
 

@@ -29,7 +29,7 @@ struct remote_spdy {
     struct remote_command *command; /* NULL: gone */
     struct channel channels[REMOTE_CHANNELS];
     struct loop_timer timer;
-    struct watcher_link link;
+    struct open_call link;
     struct buf size; /* of the terminal, as far as it came */
     bool started, over;
 };
@@ -49,7 +49,7 @@ static void detach(struct remote_spdy *self)
         return;
     self->over = true;
     loop_timer_stop(&self->timer);
-    watcher_link_remove(&self->link);
+    open_call_remove(&self->link);
     if (self->command)
         remote_command_leave(TAKE(self->command));
 }
@@ -63,7 +63,7 @@ static void close_session(struct remote_spdy *self)
     spdy_session_close(self->session);
 }
 
-static void end_link(struct watcher_link *link)
+static void end_link(struct open_call *link)
 {
     close_session(CONTAINER_OF(link, struct remote_spdy, link));
 }
@@ -102,7 +102,7 @@ static void finish(void *context)
     close_session(self);
 }
 
-static const struct remote_carrier CARRIER = {
+static const struct remote_transport CARRIER = {
     .write = write_channel,
     .pending = pending,
     .pause = pause_input,
@@ -230,7 +230,7 @@ void remote_spdy_new(struct engine *engine, struct stream *line,
     buf_init(&self->size, SIZE_MAX_BYTES);
     loop_timer_init(engine_loop(engine), &self->timer, on_timeout);
     loop_timer_start(&self->timer, STREAMS_TIMEOUT_MS);
-    watcher_link_add(engine_watchers(engine), &self->link, "pods", end_link);
+    open_call_add(engine_open_calls(engine), &self->link, "pods", end_link);
     self->command = remote_command_new(engine, request, &CARRIER, self);
     self->session = spdy_session_new(line, &SESSION_HANDLER, self);
 }

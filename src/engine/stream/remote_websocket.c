@@ -24,7 +24,7 @@ struct remote_websocket {
     struct websocket_session *session;
     struct remote_command *command; /* NULL: gone */
     struct remote_websocket_form form;
-    struct watcher_link link;
+    struct open_call link;
     int channel; /* of the message that is being read; -1: not known yet */
     struct buf size;
     struct buf text; /* the message that is being read, where it is in base64 */
@@ -39,12 +39,12 @@ static void detach(struct remote_websocket *self)
     if (self->over)
         return;
     self->over = true;
-    watcher_link_remove(&self->link);
+    open_call_remove(&self->link);
     if (self->command)
         remote_command_leave(TAKE(self->command));
 }
 
-static void end_link(struct watcher_link *link)
+static void end_link(struct open_call *link)
 {
     struct remote_websocket *self = CONTAINER_OF(link, struct remote_websocket, link);
     detach(self);
@@ -95,7 +95,7 @@ static void finish(void *context)
     websocket_session_close(self->session, WEBSOCKET_NORMAL, "");
 }
 
-static const struct remote_carrier CARRIER = {
+static const struct remote_transport CARRIER = {
     .write = write_channel,
     .pending = pending,
     .pause = pause_input,
@@ -231,7 +231,7 @@ void remote_websocket_new(struct engine *engine, struct stream *line,
     self->channel = -1;
     buf_init(&self->size, SIZE_MAX_BYTES);
     buf_init(&self->text, TEXT_MAX);
-    watcher_link_add(engine_watchers(engine), &self->link, "pods", end_link);
+    open_call_add(engine_open_calls(engine), &self->link, "pods", end_link);
     self->command = remote_command_new(engine, request, &CARRIER, self);
     self->session = websocket_session_new(engine_loop(engine), line, &SESSION_HANDLER, self);
     if (form->base64)

@@ -43,8 +43,8 @@ static void store_incomplete(struct api *api, const struct registry_resource *re
                      resource->api_version, resource->id.kind, name, namespace_,
                      resource->id.plural, number, BODIES[number]);
     struct err err = ERR_INIT;
-    if (store_put(api->store, rest_key(api->arena, resource, namespace_, name), text, strlen(text),
-                  0, stored, NULL, &err) < 0)
+    if (store_put(api->store, api_store_key(api->arena, resource, namespace_, name), text,
+                  strlen(text), 0, stored, NULL, &err) < 0)
         fail_msg("%s", err.message);
 }
 

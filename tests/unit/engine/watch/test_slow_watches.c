@@ -62,8 +62,8 @@ static void open_watch(struct api_peer *peer, struct api_server *server, const c
 static size_t count_watches(struct api_server *server)
 {
     size_t count = 0;
-    const struct watcher_link *head = engine_watchers(server->engine);
-    for (const struct watcher_link *link = head->next; link != head; link = link->next)
+    const struct open_call *head = engine_open_calls(server->engine);
+    for (const struct open_call *link = head->next; link != head; link = link->next)
         count++;
     return count;
 }

@@ -109,8 +109,8 @@ static void start_client(struct client *client)
 static size_t count_watches(struct world *world)
 {
     size_t count = 0;
-    const struct watcher_link *head = engine_watchers(world->engine);
-    for (const struct watcher_link *link = head->next; link != head; link = link->next)
+    const struct open_call *head = engine_open_calls(world->engine);
+    for (const struct open_call *link = head->next; link != head; link = link->next)
         count++;
     return count;
 }
