@@ -1,8 +1,8 @@
 /* What a write needs besides being right in itself: what the store must have for it or hold after
  * it. Hooks of the registry, called after validation and before the write is queued. */
+#include "engine/admission/admission.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/call.h"
 #include "engine/bootstrap.h"
 #include "engine/kinds/defaults.h"
 #include "engine/kinds/meta.h"
@@ -101,7 +101,7 @@ static int load_account(struct api_call *call, const struct json *pod, struct js
     const char *namespace_ = call->route.namespace_;
     const struct registry_resource *accounts = registry_built_in("", "v1", "serviceaccounts");
     struct store_object *stored = store_get_pending(
-        engine_store(call->engine), api_store_key(call->arena, accounts, namespace_, name));
+        engine_store(call->engine), stored_key(call->arena, accounts, namespace_, name));
     if (!stored)
         return err_set(err, ERR_FORBIDDEN,
                        "pods \"%s\" is forbidden: error looking up service account %s/%.253s: "

@@ -1,7 +1,7 @@
 /* What classes give to those that name them, or name none: the priority of a pod and the storage
  * class of a claim. Hooks of the registry, as those of admission.c. */
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/admission/admission.h"
 #include "kube/object.h"
 #include "kube/storage_class.h"
 
@@ -17,8 +17,8 @@ static struct json *find_class(struct api_call *call, const struct registry_reso
 {
     struct json *best = NULL;
     struct store_object **stored;
-    size_t count = store_list(engine_store(call->engine),
-                              api_store_key(call->arena, classes, "", NULL), &stored);
+    size_t count =
+        store_list(engine_store(call->engine), stored_key(call->arena, classes, "", NULL), &stored);
     for (size_t i = 0; i < count; i++) {
         struct json *class_ = NULL;
         const char *data = store_object_data(stored[i], call->arena);
@@ -54,7 +54,7 @@ static int find_priority_class(struct api_call *call, const struct json *pod, st
         return 0;
     }
     struct store_object *stored = store_get_pending(
-        engine_store(call->engine), api_store_key(call->arena, priority_classes(), "", name));
+        engine_store(call->engine), stored_key(call->arena, priority_classes(), "", name));
     if (!stored)
         return err_set(err, ERR_FORBIDDEN,
                        "pods \"%s\" is forbidden: no PriorityClass with name %.253s was found",

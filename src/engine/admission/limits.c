@@ -1,8 +1,8 @@
 /* What a namespace allows its pods and claims. Hooks of the registry and parts of them, as those of
  * admission.c. */
 #include "base/str.h"
+#include "engine/admission/admission.h"
 #include "engine/admission/limit_range.h"
-#include "engine/api/call.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static struct json *load_ranges(struct api_call *call)
     const struct registry_resource *ranges = registry_built_in("", "v1", "limitranges");
     size_t count =
         store_list(engine_store(call->engine),
-                   api_store_key(call->arena, ranges, call->route.namespace_, NULL), &stored);
+                   stored_key(call->arena, ranges, call->route.namespace_, NULL), &stored);
     struct json *all = json_array(call->arena);
     for (size_t i = 0; i < count; i++) {
         struct json *range;

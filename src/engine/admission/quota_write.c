@@ -2,8 +2,8 @@
  * its namespace in the same line of writes, so that however many come at once, none passes that
  * should not. What goes is found by counting again (quota_controller.c asks for it), which is only
  * done while no write is on its way: then what the store shows is all there is. */
+#include "engine/admission/admission.h"
 #include "engine/admission/quota.h"
-#include "engine/api/call.h"
 
 #include "base/json/json_list.h"
 #include "base/str.h"
@@ -32,7 +32,7 @@ static void count_kind(struct api_call *call, const struct json *quota,
     struct store_object **stored;
     size_t count =
         store_list(engine_store(call->engine),
-                   api_store_key(call->arena, resource, kube_meta_namespace(quota), NULL), &stored);
+                   stored_key(call->arena, resource, kube_meta_namespace(quota), NULL), &stored);
     for (size_t i = 0; i < count; i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         struct json *object;
@@ -155,7 +155,7 @@ int admission_charge_quotas(struct api_call *call, const struct json *object,
     struct store_object **stored;
     size_t count =
         store_list(engine_store(call->engine),
-                   api_store_key(call->arena, quotas(), call->route.namespace_, NULL), &stored);
+                   stored_key(call->arena, quotas(), call->route.namespace_, NULL), &stored);
     const char **keys = ARENA_ARRAY(call->arena, const char *, count + 1);
     size_t readable = 0;
     for (size_t i = 0; i < count; i++) {

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/access/cache.h"
-#include "engine/api/call.h"
+#include "engine/api/handlers.h"
 #include "kube/object.h"
 
 #include <ctype.h>

@@ -2,7 +2,8 @@
  * update, or of a create where there was nothing. */
 #include "kube/patch/apply.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/handlers.h"
+#include "engine/api/write.h"
 #include "kube/object.h"
 #include "kube/status.h"
 
@@ -24,7 +25,7 @@ static int check_kind(struct api_call *call, const struct json *config, struct e
 {
     const char *kind = json_get_string(config, "kind", "");
     const char *version = json_get_string(config, "apiVersion", "");
-    if (!str_eq(kind, call->route.resource->id.kind) || !str_eq(version, api_version_of_call(call)))
+    if (!str_eq(kind, call->route.resource->id.kind) || !str_eq(version, api_call_version(call)))
         return err_set(err, ERR_BAD_REQUEST, "invalid object type: %s%.100s, Kind=%.100s",
                        strchr(version, '/') ? "" : "/", version, kind);
     return 0;
@@ -64,7 +65,7 @@ static int load(struct api_call *call, struct json **ret, int64_t *ret_revision,
 /* Who is strict is told of repeated names after conflicts, as upstream; else it is a warning. */
 static int check_repeats(struct api_call *call, struct err *err)
 {
-    if (call->repeats.count == 0 || !str_eq(api_query(call, "fieldValidation"), "Strict"))
+    if (call->duplicates.count == 0 || !str_eq(api_query(call, "fieldValidation"), "Strict"))
         return 0;
     return err_set(err, ERR_BAD_REQUEST,
                    "error strict decoding YAML: error converting YAML to JSON: %s",

@@ -1,6 +1,7 @@
 /* POST pods/NAME/binding: the scheduler's word on which node runs a pod. */
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/handlers.h"
+#include "engine/api/write.h"
 #include "engine/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/status.h"

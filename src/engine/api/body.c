@@ -4,7 +4,7 @@
 #include "base/json/yaml.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/write.h"
 #include "kube/object.h"
 #include "kube/schema/json_complaint.h"
 #include "kube/schema/json_repeats.h"
@@ -108,7 +108,7 @@ int api_read_json(struct api_call *call, struct json **ret, struct err *err)
     if (complaint)
         return err_set(err, ERR_BAD_REQUEST, "%s", complaint);
     return kube_json_repeats_parse(call->arena, request->body, request->body_size, ret,
-                                   &call->repeats, err);
+                                   &call->duplicates, err);
 }
 
 int api_parse_yaml(struct api_call *call, struct json **ret, struct err *err)
@@ -130,7 +130,7 @@ int api_parse_yaml(struct api_call *call, struct json **ret, struct err *err)
                        "error decoding YAML: the body must be one object, as YAML or JSON");
     call->yaml = true;
     if (repeats)
-        kube_yaml_repeats_settle(call->arena, documents->first, &call->repeats);
+        kube_yaml_repeats_settle(call->arena, documents->first, &call->duplicates);
     *ret = documents->first;
     return 0;
 }
@@ -184,11 +184,11 @@ static int check_kind(struct api_call *call, struct json *body, struct err *err)
                        "%.100s in version \"%.100s\" cannot be handled as a %s: %s", kind,
                        slash ? slash + 1 : version, resource->id.kind,
                        api_no_conversion_text(call, kind, version));
-    if (version[0] && !str_eq(version, api_version_of_call(call)))
+    if (version[0] && !str_eq(version, api_call_version(call)))
         return err_set(err, ERR_BAD_REQUEST,
                        "the API version in the data (%.100s) does not match the expected API "
                        "version (%s)",
-                       version, api_version_of_call(call));
+                       version, api_call_version(call));
     api_convert_in(call, call->arena, body);
     kube_object_set_kind(call->arena, body, &resource->id);
     return 0;

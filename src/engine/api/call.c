@@ -1,5 +1,4 @@
-/* What the verbs share: keys, reading the store, the common errors, and the way from a route to its
- * verb. */
+/* See call.h. */
 #include "engine/api/call.h"
 
 #include "base/mem.h"
@@ -10,14 +9,18 @@
 
 enum { UNREADABLE_NAMED = 5 }; /* in Warning headers of one answer */
 
-char *api_store_key(struct arena *arena, const struct registry_resource *resource,
-                    const char *namespace_, const char *name)
+struct api_call *api_call_new(struct engine *engine, struct http_exchange *exchange,
+                              const struct identity *identity, const struct route *route)
 {
-    if (!resource->id.namespaced)
-        return arena_printf(arena, "/%s/%s", resource->storage, name ? name : "");
-    if (namespace_[0] == '\0')
-        return arena_printf(arena, "/%s/", resource->storage);
-    return arena_printf(arena, "/%s/%s/%s", resource->storage, namespace_, name ? name : "");
+    struct api_call *call = ARENA_NEW(exchange->arena, struct api_call);
+    call->engine = engine;
+    call->exchange = exchange;
+    call->arena = exchange->arena;
+    call->identity = identity;
+    call->route = *route;
+    registry_hold(call->arena, route->resource);
+    field_errors_init(&call->invalid, call->arena);
+    return call;
 }
 
 int api_reserve(struct api_call *call, size_t bytes, struct err *err)
@@ -73,8 +76,7 @@ bool api_is_readable(struct api_call *call, struct store_object *stored)
 int api_load(struct api_call *call, const char *name, struct json **ret, int64_t *ret_revision,
              struct err *err)
 {
-    const char *key =
-        api_store_key(call->arena, call->route.resource, call->route.namespace_, name);
+    const char *key = stored_key(call->arena, call->route.resource, call->route.namespace_, name);
     struct store_object *stored = store_get_pending(engine_store(call->engine), key);
     if (!stored)
         return api_not_found(call, name, err);
@@ -86,7 +88,7 @@ int api_load(struct api_call *call, const char *name, struct json **ret, int64_t
     return r;
 }
 
-const char *api_version_of_call(const struct api_call *call)
+const char *api_call_version(const struct api_call *call)
 {
     return call->route.older ? call->route.older->api_version : call->route.resource->api_version;
 }
@@ -103,7 +105,7 @@ void api_convert_out(const struct api_call *call, struct arena *arena, struct js
 {
     if ((call->route.older || call->route.resource->definition) &&
         str_eq(json_get_string(object, "kind", ""), call->route.resource->id.kind))
-        json_set_string(arena, object, "apiVersion", api_version_of_call(call));
+        json_set_string(arena, object, "apiVersion", api_call_version(call));
 }
 
 /* A custom resource may be stored in any version its definition ever had. */
@@ -130,115 +132,4 @@ void api_append_stored(const struct api_call *call, struct arena *scratch,
     } else {
         buf_append(buf, data, stored->size);
     }
-}
-
-static void dispatch(struct api_call *call)
-{
-    switch (call->route.sub) {
-    case SUB_LOG:
-        api_handle_log(call);
-        return;
-    case SUB_PORT_FORWARD:
-        port_forward_handle(call);
-        return;
-    case SUB_ATTACH:
-    case SUB_EXEC:
-        exec_handle(call);
-        return;
-    case SUB_BINDING:
-        api_handle_bind(call);
-        return;
-    case SUB_TOKEN:
-        api_handle_token(call);
-        return;
-    case SUB_PROXY:
-        http_proxy_handle(call);
-        return;
-    case SUB_EVICTION:
-        api_handle_evict(call);
-        return;
-    case SUB_SCALE:
-        api_handle_scale(call);
-        return;
-    case SUB_NONE:
-    case SUB_STATUS:
-    case SUB_FINALIZE:
-        break;
-    }
-    if (call->route.resource->transient && call->route.verb != VERB_CREATE) {
-        api_handle_metrics(call);
-        return;
-    }
-    switch (call->route.verb) {
-    case VERB_GET:
-        api_handle_get(call);
-        return;
-    case VERB_LIST:
-        api_handle_list(call);
-        return;
-    case VERB_WATCH:
-        watch_handle(call);
-        return;
-    case VERB_CREATE:
-        if (call->route.resource->transient)
-            api_handle_review(call);
-        else
-            api_handle_create(call);
-        return;
-    case VERB_UPDATE:
-        api_handle_update(call);
-        return;
-    case VERB_PATCH:
-        api_handle_patch(call);
-        return;
-    case VERB_DELETE:
-        api_handle_delete(call);
-        return;
-    case VERB_DELETE_COLLECTION:
-        api_handle_delete_collection(call);
-        return;
-    }
-}
-
-static bool answers_with_objects(enum registry_sub sub)
-{
-    return sub != SUB_LOG && sub != SUB_PORT_FORWARD && sub != SUB_PROXY;
-}
-
-static struct api_call *api_call_new(struct engine *engine, struct http_exchange *exchange,
-                                     const struct identity *identity, const struct route *route)
-{
-    struct api_call *call = ARENA_NEW(exchange->arena, struct api_call);
-    call->engine = engine;
-    call->exchange = exchange;
-    call->arena = exchange->arena;
-    call->identity = identity;
-    call->route = *route;
-    registry_hold(call->arena, route->resource);
-    field_errors_init(&call->invalid, call->arena);
-    return call;
-}
-
-void dispatch_admit(struct engine *engine, struct http_exchange *exchange,
-                    const struct identity *identity, const struct route *route)
-{
-    api_is_allowed(api_call_new(engine, exchange, identity, route));
-}
-
-void dispatch_handle(struct engine *engine, struct http_exchange *exchange,
-                     const struct identity *identity, const struct route *route)
-{
-    struct api_call *call = api_call_new(engine, exchange, identity, route);
-    struct err err = ERR_INIT;
-    if (!api_is_allowed(call))
-        return;
-    if (route->resource->warning)
-        api_warn(call, route->resource->warning);
-    /* Behind a proxy the query is the other server's. */
-    if ((route->sub != SUB_PROXY && api_read_options(call, &err) < 0) ||
-        (answers_with_objects(route->sub) &&
-         (api_choose_form(call, &err) < 0 || api_reserve_body(call, &err) < 0)))
-        api_respond_error(call, &err);
-    else
-        dispatch(call);
 }

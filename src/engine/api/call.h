@@ -1,349 +1,156 @@
-/* The verbs of the API on the store, one file a verb. engine.c calls dispatch_handle() with a
- * routed, authenticated request; everything here runs on the loop's thread, so what one handler
- * reads from the store's pending state and writes back is one step no other request can come
- * between. No answer to a write leaves before the store has it on disk. */
+/* One request to the API as its handlers see it, and what all handlers need: reading objects,
+ * versions, selectors, responses. Handlers run on the loop thread, so no other request can come
+ * between what a handler reads from the store's pending state and what it writes back. */
 #ifndef TRAINYARD_ENGINE_API_CALL_H
 #define TRAINYARD_ENGINE_API_CALL_H
 
 #include "base/json/json.h"
 #include "engine/access/access.h"
 #include "engine/api/route.h"
-#include "engine/bootstrap.h"
-#include "engine/engine.h"
+#include "engine/internal.h"
 #include "engine/kinds/registry.h"
 #include "engine/stored/stored.h"
-#include "kube/patch/managed_fields.h"
 #include "kube/schema/decode.h"
 #include "kube/schema/field_error.h"
 #include "kube/selector.h"
 #include "kube/table/table.h"
 
-/* One request as the handlers see it; lives in the exchange's arena. */
+/* Lives in the exchange's arena. */
 struct api_call {
     struct engine *engine;
     struct http_exchange *exchange;
-    struct arena *arena;             /* the exchange's */
-    const struct identity *identity; /* who asks */
+    struct arena *arena;             /* the exchange's arena */
+    const struct identity *identity; /* the user that sent the request */
     struct route route;
     bool dry_run;                        /* dryRun=All: everything but the write */
-    bool table;                          /* objects are answered as rows of a Table */
-    const char *partial;                 /* … or with their metadata alone: "meta.k8s.io/v1" */
-    struct field_errors invalid;         /* why the object was refused; with ERR_INVALID */
-    const struct schema_report *unknown; /* fields it was refused for; with ERR_BAD_REQUEST */
-    /* What errors are about where it is not what the route names: a generated name, a namespace. */
+    bool table;                          /* the response shows objects as rows of a Table */
+    const char *partial;                 /* "meta.k8s.io/v1": it shows only metadata; or NULL */
+    struct field_errors invalid;         /* why the object is rejected with ERR_INVALID */
+    const struct schema_report *unknown; /* the unknown fields, with ERR_BAD_REQUEST; or NULL */
+    /* The object and the resource that an error is about, where the route does not name them: an
+     * object with a generated name, a missing namespace. NULL: those of the route. */
     const char *about_name;
     const struct registry_resource *about_resource;
-    bool about_nothing;               /* … and where it is the request as a whole */
-    const struct json *patched;       /* the patch that the object is made with, if it is */
-    struct schema_complaints repeats; /* names that stood twice in the body */
-    bool yaml;                        /* … which was read as YAML, and says so in other words */
-    struct http_header *warnings;     /* sent with the answer, whatever it is */
-    size_t unreadable;                /* objects that the answer leaves out */
-    bool is_off_loop; /* a pool thread prepares it: neither store nor engine may be used */
-    bool is_measured; /* the limits of the object that is to be stored were checked */
-    const struct json *applied; /* what an apply made, its managedFields right; NULL: none was */
+    bool about_nothing;                  /* an error is about the request, not about an object */
+    const struct json *patched;          /* the patch of a PATCH request; or NULL */
+    struct schema_complaints duplicates; /* fields that stand twice in the body */
+    bool yaml;                           /* the body was read as YAML */
+    struct http_header *warnings;        /* headers that are sent with every response */
+    size_t unreadable;                   /* stored objects that the response leaves out */
+    bool is_off_loop; /* a pool thread prepares the object and must not use store or engine */
+    bool is_measured; /* stored_check() has passed for the object that is written */
+    const struct json *applied; /* the result of an apply, with its managedFields; or NULL */
 };
 
-/* ---- engine.c */
-struct store *engine_store(struct engine *engine);
-struct loop *engine_loop(struct engine *engine);
-const struct engine_pod_backend *engine_backend(struct engine *engine);
-struct bootstrap engine_bootstrap(struct engine *engine);
-const struct engine_seal *engine_seal(struct engine *engine);
-const struct access_policy *engine_policy(struct engine *engine); /* until the loop turns */
-struct service_addresses *engine_service_addresses(struct engine *engine);
-struct registry *engine_registry(struct engine *engine);
-struct version_trees *engine_version_trees(struct engine *engine);
-struct watch_events *engine_watch_events(struct engine *engine);
+struct api_call *api_call_new(struct engine *engine, struct http_exchange *exchange,
+                              const struct identity *identity, const struct route *route);
 
-/* ---- call.c: what the verbs share */
-/* Before the body is there: answers the exchange if the roles do not allow the request. */
-void dispatch_admit(struct engine *engine, struct http_exchange *exchange,
-                    const struct identity *identity, const struct route *route);
-void dispatch_handle(struct engine *engine, struct http_exchange *exchange,
-                     const struct identity *identity, const struct route *route);
+/* ---- call.c */
 
-/* "/pods/default/x". name NULL: the prefix of the collection; namespace_ "": of all namespaces. */
-char *api_store_key(struct arena *arena, const struct registry_resource *resource,
-                    const char *namespace_, const char *name);
-
-/* The newest version (pending writes included), parsed; ERR_NOT_FOUND in Kubernetes' words. The
- * revision is what the next write must expect. */
+/* Reads the newest version of the object, pending writes included. Returns -ERR_NOT_FOUND with
+ * Kubernetes' message if there is none. The next write must expect the returned revision. */
 int api_load(struct api_call *call, const char *name, struct json **ret, int64_t *ret_revision,
              struct err *err);
-/* One object of many: false, with a Warning to the client, if it cannot be read. The request goes
- * on without it. */
+/* Reads one of many objects. If it cannot be read, returns false and adds a warning to the
+ * response, which leaves the object out. */
 bool api_read_stored(struct api_call *call, struct arena *arena, struct store_object *stored,
                      struct json **ret);
-bool api_is_readable(struct api_call *call, struct store_object *stored); /* the same, no tree */
+/* Like api_read_stored(), but returns no tree. */
+bool api_is_readable(struct api_call *call, struct store_object *stored);
 
-/* The version in which this client sees and writes the resource. */
-const char *api_version_of_call(const struct api_call *call);
-/* Into and out of that version: `object` as the store has it, or as the client is to see it. */
+/* The apiVersion in which this client sees and writes the resource. */
+const char *api_call_version(const struct api_call *call);
+/* Converts an object of the client's version into the stored one. */
 void api_convert_in(struct api_call *call, struct arena *arena, struct json *object);
+/* Converts a stored object into the client's version. */
 void api_convert_out(const struct api_call *call, struct arena *arena, struct json *object);
 /* Whether these stored bytes are in another version than the client's. */
 bool api_needs_conversion(const struct api_call *call, const char *data, size_t size);
-/* A stored object as the client is to see it; `scratch` is used where that takes work. */
+/* Appends a stored object in the client's version. */
 void api_append_stored(const struct api_call *call, struct arena *scratch,
                        const struct store_object *stored, struct buf *buf);
 
-/* Read `object` as what its kind says (kube/schema/decode.h). Fields its kind does not know are
- * dropped and told as warnings, or with fieldValidation=Strict an error, or with Ignore not at all.
- * `old` (NULL: none) is what it replaces. */
-int api_decode(struct api_call *call, struct json *object, const struct json *old, struct err *err);
-
 /* Counts the bytes that the request holds, or is about to hold, in all (http_reserve()). Returns
- * -ERR_TOO_MANY if there is no room for them; the answer then says when to try again. */
+ * -ERR_TOO_MANY if they do not fit; the response then says when to try again. */
 int api_reserve(struct api_call *call, size_t bytes, struct err *err);
+/* Sets Kubernetes' message about an object of the route's resource. */
 int api_not_found(struct api_call *call, const char *name, struct err *err);
 int api_conflict(struct api_call *call, const char *name, struct err *err);
-const char *api_query(const struct api_call *call, const char *name); /* NULL when absent */
+/* A parameter of the request's query; NULL: it is missing. */
+const char *api_query(const struct api_call *call, const char *name);
 
-/* ---- version.c: the state a read asks for */
+/* ---- version.c: the resourceVersion of a read */
 
-/* What a client wrote as resourceVersion; ERR_UNKNOWN in Kubernetes' words if it is no number. */
+/* Returns -ERR_UNKNOWN with Kubernetes' message if the text is no version. */
 int api_parse_version(const char *text, int64_t *ret, struct err *err);
-/* That of the request, 0 where there is none; ERR_TIMEOUT for one that is not there yet. */
+/* The version of the request, or 0 if it has none. Returns -ERR_TIMEOUT if the store has not
+ * reached that version. */
 int api_check_version(struct api_call *call, int64_t *ret, struct err *err);
-/* The Status of that ERR_TIMEOUT. */
+/* The Status for the ERR_TIMEOUT of api_check_version(). */
 struct json *api_too_new_status(struct arena *arena, const struct err *err);
 
-/* ---- body.c */
-
-/* Reserves memory for the tree that the body becomes: a value of one byte takes 56 bytes in it. */
-int api_reserve_body(struct api_call *call, struct err *err);
-/* The request's body as an object of the route's kind in the stored version, apiVersion and kind
- * filled in. */
-int api_read_body(struct api_call *call, struct json **ret, struct err *err);
-/* Any body that is an object, of that kind as far as errors go; NULL when there is none. */
-int api_read_body_as(struct api_call *call, const char *kind, struct json **ret, struct err *err);
-/* The body as YAML or JSON, whatever its type says: one object. Repeated names are put into
- * call->repeats. */
-int api_parse_yaml(struct api_call *call, struct json **ret, struct err *err);
-/* The body as JSON of any form; ERR_BAD_REQUEST in the words of Go's decoder. Repeated names are
- * put into call->repeats. */
-int api_read_json(struct api_call *call, struct json **ret, struct err *err);
-/* "converting (v1.Secret) to (core.ConfigMap): unknown conversion" */
-char *api_no_conversion_text(struct api_call *call, const char *kind, const char *api_version);
-
 /* ---- respond.c */
+
+/* Responds with a Status. */
 void api_respond_error(struct api_call *call, const struct err *err);
-/* One object, whole, as the client wants it (JSON, or a Table of one row). */
+/* Responds with one object, given as its stored bytes, in the form that the client asked for. */
 void api_respond_bytes(struct api_call *call, int status, const char *data, size_t size);
-/* The same of an object in the store, a large one in pieces as the client reads them. Must be the
- * answer to a write, of which a client that has gone is told by on_cancel already. */
+/* Like api_respond_bytes(), but sends a large object piece by piece as the client reads it. Only
+ * for the response to a write: it takes over the exchange's callbacks. */
 void api_respond_stored(struct api_call *call, int status, const struct store_object *object);
 void api_respond_json(struct api_call *call, int status, const struct json *json);
-void api_warn(struct api_call *call, const char *text); /* a Warning, sent with the answer */
-const char *api_duplicates_text(struct api_call *call); /* of call->repeats: all in one */
-const char *
-api_unknown_fields_text(struct api_call *call); /* of call->unknown: the refusal, in full */
-struct json *api_unknown_fields_causes(struct api_call *call); /* and what may have been meant */
+
+/* ---- fields.c */
+
+/* Decodes `object` by the schema of its kind (kube/schema/decode.h). Unknown fields are dropped.
+ * They become warnings, or with fieldValidation=Strict an error, or with Ignore nothing. A warning
+ * about a field without effect is left out if `old`, the object that is replaced, has the field;
+ * `old` may be NULL. */
+int api_decode(struct api_call *call, struct json *object, const struct json *old, struct err *err);
+/* Adds a Warning header to the response. */
+void api_warn(struct api_call *call, const char *text);
+/* call->duplicates as one text. */
+const char *api_duplicates_text(struct api_call *call);
+/* The whole message about call->unknown, which may be too long for a struct err. */
+const char *api_unknown_fields_text(struct api_call *call);
+/* For each field of call->unknown that resembles a known field, a cause that names it. */
+struct json *api_unknown_fields_causes(struct api_call *call);
 
 /* ---- form.c: whole objects, rows of a Table, or metadata alone */
 
-/* The form that the client wants most, of those there are, into call->table and call->partial. */
+/* Sets call->table and call->partial to the form that the Accept header prefers. Returns
+ * -ERR_NOT_ACCEPTABLE if the server has none of its forms. */
 int api_choose_form(struct api_call *call, struct err *err);
 const struct kube_columns *api_columns(const struct api_call *call);
 /* The object as a PartialObjectMetadata. */
 struct json *api_as_partial(const struct api_call *call, struct arena *arena,
                             const struct json *object);
-/* A list in a form that is not the whole objects': begun with its metadata, then each is added and
- * may be forgotten. ERR_BAD_REQUEST for wrong options of a Table. */
+/* A Table or a PartialObjectMetadataList. */
 struct api_formed_list {
     struct api_call *call;
-    struct json *list; /* the answer */
+    struct json *list; /* the response */
     enum kube_include include;
     int64_t now_ms;
 };
+/* Returns -ERR_BAD_REQUEST if the query's options of a Table are wrong. */
 int api_formed_list_begin(struct api_call *call, const struct json *list_meta,
                           struct api_formed_list *ret, struct err *err);
+/* The object may be freed afterwards. */
 void api_formed_list_add(struct api_formed_list *formed, const struct json *object);
 
 /* ---- filter.c: labelSelector and fieldSelector */
 struct api_filter {
     struct kube_selector labels;
     struct kube_field_selector fields;
-    const char *name; /* the one name a field selector leaves, else NULL */
-    bool all;         /* nothing to check */
+    const char *name; /* the one name that a field selector allows, else NULL */
+    bool all;         /* every object matches */
 };
+/* Returns -ERR_BAD_REQUEST if a selector is wrong or the resource has no such field. */
 int api_filter_parse(struct arena *arena, const struct registry_resource *resource,
                      const char *label_selector, const char *field_selector, struct api_filter *ret,
                      struct err *err);
+/* The filter of the request's query. */
 int api_filter_of(struct api_call *call, struct api_filter *ret, struct err *err);
 bool api_filter_matches(const struct api_filter *filter, const struct json *object);
-
-/* ---- write.c: the one way an object gets into the store */
-
-/* Give the object its next revision, put it in place of version `expected` (0: a new one) and
- * answer with it once it is on disk; answers errors too. An object that is marked as deleted and
- * has nothing left to wait for is removed instead. */
-void api_commit(struct api_call *call, struct json *object, const struct json *old,
-                int64_t expected, int success_status);
-/* The same with an answer of its own. */
-void api_commit_answer(struct api_call *call, struct json *object, int64_t expected,
-                       int success_status, const struct json *answer);
-/* Remove it and answer with a Status of success about it. */
-void api_commit_removal(struct api_call *call, struct json *object, int64_t expected);
-
-/* The steps under both, for who answers himself: encode with the next revision and queue. The
- * object must be one of the route's resource. `done` is not called on failure. */
-int api_queue_put(struct api_call *call, struct json *object, int64_t expected, store_done *done,
-                  void *context, struct err *err);
-int api_queue_removal(struct api_call *call, struct json *object, int64_t expected,
-                      store_done *done, void *context, struct err *err);
-
-/* The bytes of an object with a gap in place of its revision, which is known when it is written. */
-struct api_encoded {
-    struct buf data;
-    size_t gap_at, gap_size; /* longer than any revision */
-};
-int api_encode(struct api_call *call, struct json *object, struct api_encoded *ret,
-               struct err *err);
-/* As api_commit_answer() of an object of which `encoded` are the bytes; they are used up. */
-void api_commit_encoded(struct api_call *call, const struct json *object,
-                        struct api_encoded *encoded, int64_t expected, int success_status);
-
-/* Make `object`, what a client wants to be there, into what is stored. */
-int api_prepare_create(struct api_call *call, struct json *object, struct err *err);
-/* Its two halves. The first looks at the object and the request alone; it may run on a thread of
- * the pool for a resource without an `assign` hook. The second asks the store and the engine. */
-int api_prepare_create_local(struct api_call *call, struct json *object, struct err *err);
-int api_prepare_create_stored(struct api_call *call, struct json *object, struct err *err);
-
-/* Make `object`, what a client wants `old` to become, into what is stored: metadata only the server
- * may set is kept, defaults applied, the whole validated. */
-int api_prepare_update(struct api_call *call, struct json *object, const struct json *old,
-                       struct err *err);
-/* Its two halves, as those of api_prepare_create(). */
-int api_prepare_update_local(struct api_call *call, struct json *object, const struct json *old,
-                             struct err *err);
-int api_prepare_update_stored(struct api_call *call, struct json *object, const struct json *old,
-                              struct err *err);
-
-/* The name, namespace, uid and version a client says are those of `old`; what it leaves out is
- * filled in. ERR_CONFLICT for another uid or version. */
-int api_check_identity(struct api_call *call, struct json *object, const struct json *old,
-                       struct err *err);
-
-/* ---- large.c: bodies that take long to read */
-
-/* Create or update on a thread of the pool as far as possible; false if the body is small, the
- * resource cannot be shaped there, or nothing is there to update: the caller does it then. */
-bool api_create_large(struct api_call *call);
-bool api_update_large(struct api_call *call);
-
-/* ---- metrics.c: what is measured when it is asked for */
-void api_handle_metrics(struct api_call *call);
-
-/* ---- patch.c */
-
-/* `present` with the request's patch; `type` as kube_patch_apply() wants it. Sets call->patched. */
-int api_patch_object(struct api_call *call, const struct json *present,
-                     const struct schema_object *type, struct json **ret, struct err *err);
-
-/* ---- patch_refusal.c: what the patch would have made is no object of its kind; ERR_INVALID
- */
-int api_reject_patch(struct api_call *call, const struct json *object, const char *why,
-                     struct err *err);
-
-/* ---- options.c: what is asked for besides */
-
-/* What holds for all of a verb's requests; sets call->dry_run. ERR_INVALID. */
-int api_read_options(struct api_call *call, struct err *err);
-/* The options of a request are refused as if they were an object: by call->invalid. */
-int api_reject_options(struct api_call *call, struct err *err);
-
-/* ---- managed_fields.c: who writes */
-
-/* The options of the request about it; ERR_INVALID. Who applies must say who he is. */
-int api_check_field_manager(struct api_call *call, bool applies, struct err *err);
-struct managed_write api_managed_write(struct api_call *call);
-/* Set managedFields of `object`, which a client sent and which has its defaults; `old` NULL: new.
- * Called once in every write. */
-int api_track_fields(struct api_call *call, struct json *object, const struct json *old,
-                     struct err *err);
-
-/* ---- apply.c */
-bool api_is_apply(const struct api_call *call);
-void api_handle_apply(struct api_call *call);
-/* Answer with an apply's ERR_CONFLICT. */
-struct apply_conflicts;
-void api_respond_conflicts(struct api_call *call, const struct err *err,
-                           const struct apply_conflicts *conflicts);
-
-/* ---- access.c: what who asks may do */
-
-/* Answers with the refusal and returns false if not. */
-bool api_is_allowed(struct api_call *call);
-/* The same of a path that is no resource; ERR_FORBIDDEN. */
-int api_check_path(struct engine *engine, struct arena *arena, const struct identity *identity,
-                   const struct http_request *request, struct err *err);
-/* Nobody gives what he has not; hooks of the registry. */
-int api_admit_role(struct api_call *call, struct json *role, const struct json *old,
-                   struct err *err);
-int api_admit_binding(struct api_call *call, struct json *binding, const struct json *old,
-                      struct err *err);
-
-/* ---- delete.c: whether the object is the one that is meant; ERR_CONFLICT */
-struct deletion_options;
-int api_check_preconditions(struct api_call *call, const struct json *object,
-                            const struct deletion_options *options, struct err *err);
-
-/* ---- admission.c, class.c: what else the store must have or hold; hooks of the
- * registry */
-int admission_admit_pod(struct api_call *call, struct json *pod, const struct json *old,
-                        struct err *err);
-int admission_admit_claim(struct api_call *call, struct json *claim, const struct json *old,
-                          struct err *err);
-int admission_admit_priority_class(struct api_call *call, struct json *class_,
-                                   const struct json *old, struct err *err);
-/* … of a pod, to its priority; part of admission_admit_pod(). */
-int admission_set_priority(struct api_call *call, struct json *pod, struct err *err);
-int admission_admit_namespace(struct api_call *call, struct json *namespace_,
-                              const struct json *old, struct err *err);
-
-/* ---- limits.c: what the namespace allows; the first two are parts of the hooks above
- */
-int admission_limit_pod(struct api_call *call, struct json *pod, struct err *err);
-int admission_limit_claim(struct api_call *call, const struct json *claim, struct err *err);
-
-/* ---- quota_write.c: what the quotas of the namespace allow. The first is a hook of the registry;
- * the second answers a write of the status of a quota, with what is true; the third is asked by
- * every create and update, last of all. */
-int admission_admit_quota(struct api_call *call, struct json *quota, const struct json *old,
-                          struct err *err);
-int admission_recount_quota(struct api_call *call, struct json *quota, struct err *err);
-int admission_charge_quotas(struct api_call *call, const struct json *object,
-                            const struct json *old, struct err *err);
-
-/* ---- definition.c: names, conditions and warnings; a hook of the registry */
-int api_admit_definition(struct api_call *call, struct json *definition, const struct json *old,
-                         struct err *err);
-
-/* ---- the verbs */
-void api_handle_get(struct api_call *call);
-void api_handle_list(struct api_call *call);
-void watch_handle(struct api_call *call);
-void api_handle_create(struct api_call *call);
-void api_handle_update(struct api_call *call);
-void api_handle_patch(struct api_call *call);
-void api_handle_delete(struct api_call *call);
-void api_handle_delete_collection(struct api_call *call);
-void api_handle_review(struct api_call *call);
-void api_handle_bind(struct api_call *call);
-void api_handle_evict(struct api_call *call);
-void api_handle_log(struct api_call *call);
-/* Answered now, by whoever runs the pod, and as soon as its container runs. */
-void api_log_respond(struct api_call *call, const struct json *pod,
-                     const struct engine_pod_logs *options);
-void api_log_follow(struct api_call *call, const struct json *pod,
-                    const struct engine_pod_logs *options);
-void api_handle_scale(struct api_call *call);
-void api_handle_token(struct api_call *call);
-void port_forward_handle(struct api_call *call);
-void http_proxy_handle(struct api_call *call);
-void exec_handle(struct api_call *call); /* and attach */
 
 #endif

@@ -2,7 +2,7 @@
  */
 #include "engine/crd/definition.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/handlers.h"
 #include "kube/json_path.h"
 #include "kube/object.h"
 

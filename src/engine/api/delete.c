@@ -1,8 +1,9 @@
 /* DELETE of one object and of many. deletion.c says what becomes of each; here it is done. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/call.h"
 #include "engine/api/deletion.h"
+#include "engine/api/handlers.h"
+#include "engine/api/write.h"
 #include "engine/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/schema/decode.h"
@@ -183,7 +184,7 @@ static void answer_items(struct api_call *call, const struct sweep *sweep)
         return;
     }
     json_set_string(call->arena, list, "kind", call->route.resource->list_kind);
-    json_set_string(call->arena, list, "apiVersion", api_version_of_call(call));
+    json_set_string(call->arena, list, "apiVersion", api_call_version(call));
     json_set(call->arena, list, "metadata", meta);
     /* Elements of a typed list do not say again what the list says. */
     JSON_EACH (item, call->route.resource->form == SCHEMA_FORM_TYPED ? sweep->items : NULL) {
@@ -280,7 +281,7 @@ void api_handle_delete_collection(struct api_call *call)
     call->exchange->context = sweep;
     call->exchange->on_cancel = sweep_canceled;
     const char *prefix =
-        api_store_key(call->arena, call->route.resource, call->route.namespace_, NULL);
+        stored_key(call->arena, call->route.resource, call->route.namespace_, NULL);
     struct store_object **objects;
     size_t count = store_list(engine_store(call->engine), prefix, &objects);
     for (size_t i = 0; i < count; i++) {

@@ -1,8 +1,9 @@
 /* POST pods/NAME/eviction: a pod is asked to leave, as `kubectl drain` does. Nothing here limits
  * how many may go at once, so it is a deletion that says why. */
 #include "base/str.h"
-#include "engine/api/call.h"
 #include "engine/api/deletion.h"
+#include "engine/api/handlers.h"
+#include "engine/api/write.h"
 #include "engine/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/status.h"

@@ -3,7 +3,7 @@
  * the client asks for strictness. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/write.h"
 #include "kube/object.h"
 #include "kube/status.h"
 
@@ -41,10 +41,10 @@ const char *api_duplicates_text(struct api_call *call)
     const char *separator = call->yaml ? "\n  " : ", ";
     _cleanup_buf_ struct buf all;
     buf_init(&all, SCHEMA_COMPLAINTS_MAX * 8192);
-    if (call->yaml && call->repeats.count > 0)
+    if (call->yaml && call->duplicates.count > 0)
         buf_append_str(&all, "yaml: unmarshal errors:\n  ");
-    for (size_t i = 0; i < call->repeats.count; i++)
-        buf_printf(&all, "%s%s", i ? separator : "", call->repeats.texts[i]);
+    for (size_t i = 0; i < call->duplicates.count; i++)
+        buf_printf(&all, "%s%s", i ? separator : "", call->duplicates.texts[i]);
     return arena_strdup(call->arena, all.size ? all.data : "");
 }
 
@@ -57,7 +57,7 @@ static const char *strict_text(struct api_call *call)
     buf_append_str(&all, begin);
     buf_append_str(&all, api_duplicates_text(call));
     for (size_t i = 0; i < call->unknown->unknown_count; i++)
-        buf_printf(&all, "%sunknown field \"%s\"", i + call->repeats.count ? ", " : "",
+        buf_printf(&all, "%sunknown field \"%s\"", i + call->duplicates.count ? ", " : "",
                    call->unknown->unknown[i].path);
     return arena_strdup(call->arena, all.data);
 }
@@ -116,14 +116,14 @@ int api_decode(struct api_call *call, struct json *object, const struct json *ol
     if (r < 0)
         return err_wrap(err, "%s in version \"%s\" cannot be handled as a %s", resource->id.kind,
                         resource->id.version, resource->id.kind);
-    if (str_eq(mode, "Strict") && report->unknown_count + call->repeats.count > 0) {
+    if (str_eq(mode, "Strict") && report->unknown_count + call->duplicates.count > 0) {
         call->unknown = report;
         if (call->patched)
             return api_reject_patch(call, sent, strict_text(call), err);
         return err_set(err, ERR_BAD_REQUEST, "%s", api_unknown_fields_text(call));
     }
-    for (size_t i = 0; i < call->repeats.count && !str_eq(mode, "Ignore"); i++)
-        api_warn(call, call->repeats.texts[i]);
+    for (size_t i = 0; i < call->duplicates.count && !str_eq(mode, "Ignore"); i++)
+        api_warn(call, call->duplicates.texts[i]);
     for (size_t i = 0; i < report->unknown_count && !str_eq(mode, "Ignore"); i++)
         api_warn(call, arena_printf(call->arena, "unknown field \"%s\"", report->unknown[i].path));
     warn_unsupported(call, &report->unsupported, old);

@@ -1,5 +1,5 @@
 /* GET of one object: the stored bytes as they are, if they can be read at all. */
-#include "engine/api/call.h"
+#include "engine/api/handlers.h"
 
 void api_handle_get(struct api_call *call)
 {
@@ -10,7 +10,7 @@ void api_handle_get(struct api_call *call)
         return;
     }
     const char *key =
-        api_store_key(call->arena, call->route.resource, call->route.namespace_, call->route.name);
+        stored_key(call->arena, call->route.resource, call->route.namespace_, call->route.name);
     struct store_object *stored = store_get(engine_store(call->engine), key);
     if (!stored) {
         api_not_found(call, call->route.name, &err);

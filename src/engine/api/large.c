@@ -4,8 +4,8 @@
  * meanwhile. The loop then asks the store and the engine whether the object may be written, as it
  * would have before: what one handler reads from the store and writes back stays one step. */
 #include "base/mem.h"
-#include "engine/api/call.h"
 #include "engine/api/open_calls.h"
+#include "engine/api/write.h"
 #include "engine/kinds/meta.h"
 
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void finish_create(struct large *large)
 static struct store_object *get_pending(struct api_call *call)
 {
     const char *key =
-        api_store_key(call->arena, call->route.resource, call->route.namespace_, call->route.name);
+        stored_key(call->arena, call->route.resource, call->route.namespace_, call->route.name);
     return store_get_pending(engine_store(call->engine), key);
 }
 

@@ -5,7 +5,7 @@
  * over as many turns of the loop as that takes: a list may have ten thousand. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/handlers.h"
 #include "engine/api/list_page.h"
 #include "engine/api/open_calls.h"
 
@@ -153,7 +153,7 @@ static void begin_plain(struct list *list)
 {
     struct buf *body = &list->body;
     buf_printf(body, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":",
-               list->call->route.resource->list_kind, api_version_of_call(list->call));
+               list->call->route.resource->list_kind, api_call_version(list->call));
     json_write(list_meta(list), body);
     buf_append_str(body, ",\"items\":[");
     write_heads(list);
@@ -337,7 +337,7 @@ void api_handle_list(struct api_call *call)
     }
     list->scratch = arena_new();
     list->count = store_list_after(
-        store, api_store_key(call->arena, call->route.resource, call->route.namespace_, NULL),
+        store, stored_key(call->arena, call->route.resource, call->route.namespace_, NULL),
         list->page.after, &list->objects);
     go_on(list, STEPS_AT_ONCE);
 }

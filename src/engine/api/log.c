@@ -1,7 +1,7 @@
 /* GET pods/NAME/log: the question is checked here and answered by whoever runs the pod. */
 #include "base/moment.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/handlers.h"
 #include "kube/object.h"
 
 #include <string.h>

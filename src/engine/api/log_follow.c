@@ -5,7 +5,7 @@
  * kubectl itself can say nothing meanwhile. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/handlers.h"
 #include "engine/api/open_calls.h"
 #include "engine/stored/version_trees.h"
 #include "kube/object.h"
@@ -117,8 +117,8 @@ void api_log_follow(struct api_call *call, const struct json *pod,
         .call = call,
         .options = *options,
         .pod = pod,
-        .key = api_store_key(call->arena, call->route.resource, call->route.namespace_,
-                             call->route.name),
+        .key =
+            stored_key(call->arena, call->route.resource, call->route.namespace_, call->route.name),
     };
     if (store_watch(engine_store(call->engine), follower->key, -1, on_event, follower,
                     &follower->watch, &err) < 0) {

@@ -3,7 +3,7 @@
  * adds what is its own: that is nobody's. */
 #include "kube/patch/managed_fields.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/write.h"
 #include "kube/object.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ struct managed_write api_managed_write(struct api_call *call)
         .type = resource->schema,
         .custom = resource->form != SCHEMA_FORM_TYPED,
         .manager = manager(call),
-        .api_version = api_version_of_call(call),
+        .api_version = api_call_version(call),
         .subresource = "",
         .now_ms = loop_wall_ms(engine_loop(call->engine)),
     };

@@ -2,7 +2,7 @@
  * the pods is asked, who may take a moment, and answers for all of them at once. */
 #include "base/moment.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/handlers.h"
 #include "kube/object.h"
 #include "kube/quantity.h"
 
@@ -70,8 +70,8 @@ static struct json *begin(const struct metrics *metrics, struct arena *arena,
 }
 
 /* The object's metrics; NULL for a pod that does not run. */
-static struct json *measure(const struct metrics *metrics, struct arena *arena,
-                            const struct json *object, const struct engine_usage_report *report)
+static struct json *metrics_measure(const struct metrics *metrics, struct arena *arena,
+                                const struct json *object, const struct engine_usage_report *report)
 {
     if (!metrics->measured->id.namespaced) {
         struct json *made = begin(metrics, arena, object, report);
@@ -101,13 +101,13 @@ static void answer_one(struct metrics *metrics, const struct engine_usage_report
     struct err err = ERR_INIT;
     struct json *object, *made = NULL;
     const char *key =
-        api_store_key(call->arena, metrics->measured, call->route.namespace_, call->route.name);
+        stored_key(call->arena, metrics->measured, call->route.namespace_, call->route.name);
     struct store_object *stored = store_get(engine_store(call->engine), key);
     if (!stored) {
         err_set(&err, ERR_NOT_FOUND, "%s \"%s\" not found", metrics->measured->id.plural,
                 call->route.name);
     } else if (stored_read(call->arena, stored, &object, &err) == 0) {
-        made = measure(metrics, call->arena, object, report);
+        made = metrics_measure(metrics, call->arena, object, report);
         if (!made)
             err_set(&err, ERR_NOT_FOUND, "podmetrics.metrics.k8s.io \"%s/%s\" not found",
                     call->route.namespace_, call->route.name);
@@ -128,12 +128,12 @@ static void each_measured(struct metrics *metrics, const struct engine_usage_rep
     struct store_object **objects;
     size_t count = store_list(
         engine_store(call->engine),
-        api_store_key(call->arena, metrics->measured, call->route.namespace_, NULL), &objects);
+        stored_key(call->arena, metrics->measured, call->route.namespace_, NULL), &objects);
     for (size_t i = 0; i < count; i++) {
         struct json *object, *made = NULL;
         if (api_read_stored(call, call->arena, objects[i], &object) &&
             api_filter_matches(&metrics->filter, object))
-            made = measure(metrics, call->arena, object, report);
+            made = metrics_measure(metrics, call->arena, object, report);
         if (made)
             add(context, made);
         store_object_unref(objects[i]);

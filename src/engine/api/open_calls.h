@@ -31,7 +31,4 @@ static inline void open_call_remove(struct open_call *link)
     link->next->previous = link->previous;
 }
 
-struct engine;
-struct open_call *engine_open_calls(struct engine *engine); /* the head */
-
 #endif

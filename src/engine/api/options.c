@@ -1,7 +1,7 @@
 /* The options of a request, which Kubernetes has as query parameters and checks as if they were an
  * object. One that is unknown is ignored; one with a value that nobody can mean is refused. */
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/write.h"
 
 int api_reject_options(struct api_call *call, struct err *err)
 {

@@ -2,7 +2,8 @@
  * no other request can come between reading and queueing, a patch never loses a race. */
 #include "kube/patch/patch.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/handlers.h"
+#include "engine/api/write.h"
 #include "kube/object.h"
 #include "kube/schema/json_complaint.h"
 
@@ -82,7 +83,7 @@ static int patch(struct api_call *call, const struct json *old, struct json **re
         return r;
     const char *version = arena_strdup(call->arena, json_get_string(object, "apiVersion", ""));
     if (!str_eq(json_get_string(object, "kind", ""), resource->id.kind) ||
-        (!str_eq(version, resource->api_version) && !str_eq(version, api_version_of_call(call))))
+        (!str_eq(version, resource->api_version) && !str_eq(version, api_call_version(call))))
         return api_reject_patch(
             call, object,
             api_no_conversion_text(call, json_get_string(object, "kind", ""), version), err);

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/write.h"
 #include "kube/patch/patch.h"
 
 #include <stdlib.h>

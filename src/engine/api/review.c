@@ -2,7 +2,8 @@
  * --list` (all of them) and `whoami`. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/handlers.h"
+#include "engine/api/write.h"
 
 /* ---- May I? ---------------------------------------------------------------------------------- */
 

@@ -3,7 +3,8 @@
  * in an object is a row of the registry; nothing here knows a kind. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/handlers.h"
+#include "engine/api/write.h"
 #include "engine/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/patch/apply.h"
@@ -308,7 +309,7 @@ static int load(struct api_call *call, struct json **ret, int64_t *ret_revision,
     if (call->route.verb != VERB_GET)
         return api_load(call, call->route.name, ret, ret_revision, err);
     const char *key =
-        api_store_key(call->arena, call->route.resource, call->route.namespace_, call->route.name);
+        stored_key(call->arena, call->route.resource, call->route.namespace_, call->route.name);
     struct store_object *stored = store_get(engine_store(call->engine), key);
     if (!stored)
         return api_not_found(call, call->route.name, err);

@@ -3,7 +3,8 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/access/token.h"
-#include "engine/api/call.h"
+#include "engine/api/handlers.h"
+#include "engine/api/write.h"
 #include "kube/object.h"
 
 enum {
@@ -68,7 +69,7 @@ static int read_pod(struct api_call *call, const struct json *reference,
                        kind);
     const struct registry_resource *pods = registry_built_in("", "v1", "pods");
     struct store_object *stored = store_get(
-        engine_store(call->engine), api_store_key(call->arena, pods, call->route.namespace_, name));
+        engine_store(call->engine), stored_key(call->arena, pods, call->route.namespace_, name));
     if (!stored)
         return err_set(err, ERR_NOT_FOUND, "pods \"%.253s\" not found", name);
     struct json *pod = NULL;

@@ -3,7 +3,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/admission/admission.h"
+#include "engine/api/handlers.h"
 #include "engine/crd/definition.h"
 #include "engine/kinds/kinds.h"
 #include "kube/types/types.h"

@@ -226,3 +226,13 @@ int stored_remove(struct store *store, const struct registry_resource *resource,
                  : store_delete(store, stored->key, data.data, data.size, stored->revision,
                                 on_removed, NULL, err);
 }
+
+char *stored_key(struct arena *arena, const struct registry_resource *resource,
+                 const char *namespace_, const char *name)
+{
+    if (!resource->id.namespaced)
+        return arena_printf(arena, "/%s/%s", resource->storage, name ? name : "");
+    if (namespace_[0] == '\0')
+        return arena_printf(arena, "/%s/", resource->storage);
+    return arena_printf(arena, "/%s/%s/%s", resource->storage, namespace_, name ? name : "");
+}

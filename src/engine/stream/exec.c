@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/call.h"
+#include "engine/stream/handlers.h"
 #include "engine/stream/remote_session.h"
 #include "kube/pod_container.h"
 #include "net/stream/websocket_handshake.h"

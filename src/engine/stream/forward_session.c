@@ -4,7 +4,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/api/open_calls.h"
+#include "engine/internal.h"
+#include "engine/stored/stored.h"
 
 enum { END_GRACE_MS = 5 * 1000 }; /* for what an ended pod said to be read */
 

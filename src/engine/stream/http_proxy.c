@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "engine/api/call.h"
 #include "engine/api/open_calls.h"
+#include "engine/stream/handlers.h"
 #include "kube/object.h"
 #include "net/stream/stream.h"
 
@@ -249,7 +250,7 @@ static int load(struct api_call *call, const char *plural, const char *name, str
                 struct err *err)
 {
     const struct registry_resource *resource = registry_built_in("", "v1", plural);
-    const char *key = api_store_key(call->arena, resource, call->route.namespace_, name);
+    const char *key = stored_key(call->arena, resource, call->route.namespace_, name);
     struct store_object *stored = store_get_pending(engine_store(call->engine), key);
     if (!stored)
         return err_set(err, ERR_NOT_FOUND, "%s \"%.253s\" not found", plural, name);
@@ -321,7 +322,7 @@ static void list_pods_of_node(struct api_call *call, struct buf *ret)
 {
     struct store_object **stored;
     struct json *list = json_object(call->arena);
-    const char *prefix = api_store_key(call->arena, registry_built_in("", "v1", "pods"), "", NULL);
+    const char *prefix = stored_key(call->arena, registry_built_in("", "v1", "pods"), "", NULL);
     size_t count = store_list(engine_store(call->engine), prefix, &stored);
     json_set_string(call->arena, list, "kind", "PodList");
     json_set_string(call->arena, list, "apiVersion", "v1");

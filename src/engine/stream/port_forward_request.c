@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/call.h"
+#include "engine/stream/handlers.h"
 #include "engine/stream/port_forward.h"
 #include "net/stream/websocket_handshake.h"
 #include "net/stream/websocket_stream.h"
@@ -117,7 +118,7 @@ static void begin_session(struct api_call *call, const struct websocket_protocol
                           const struct port_forward_ports *ports)
 {
     const char *key =
-        api_store_key(call->arena, call->route.resource, call->route.namespace_, call->route.name);
+        stored_key(call->arena, call->route.resource, call->route.namespace_, call->route.name);
     if (protocol && protocol->channels) {
         port_forward_websocket_new(call->engine, line, key, pod, ports);
         return;

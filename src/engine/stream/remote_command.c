@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/call.h"
+#include "engine/internal.h"
 #include "engine/stream/remote_status.h"
 
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/call.h"
 #include "engine/api/open_calls.h"
+#include "engine/internal.h"
 #include "net/stream/spdy_session.h"
 
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "engine/api/call.h"
 #include "engine/api/open_calls.h"
+#include "engine/internal.h"
 #include "net/stream/websocket.h"
 #include "net/stream/websocket_session.h"
 

@@ -3,8 +3,10 @@
  * What a client has not read waits as shared events (watch_events.h), and the present state that a
  * watch begins with as references to stored objects; a connection itself holds little. A watcher
  * that falls too far behind is ended with 410 Gone, and lists again. */
+#include "engine/watch/watch.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/api/open_calls.h"
 #include "engine/watch/internal.h"
 #include "kube/status.h"
 
@@ -265,7 +267,7 @@ static void start(struct watcher *watcher, const struct watch_options *options)
     struct api_call *call = watcher->call;
     struct err err = ERR_INIT;
     const char *prefix =
-        api_store_key(call->arena, call->route.resource, call->route.namespace_, NULL);
+        stored_key(call->arena, call->route.resource, call->route.namespace_, NULL);
     http_begin(call->exchange, 200, "application/json", NULL, -1);
     if ((options->initial_end && api_check_version(call, &(int64_t){0}, &err) < 0) ||
         open_watch(watcher, prefix, options->since, &err) < 0) {
@@ -297,7 +299,7 @@ void watch_handle(struct api_call *call)
     watcher->table = call->table;
     watcher->bookmarks = http_query_flag(call->exchange->request->query, "allowWatchBookmarks");
     watcher->scratch = arena_new();
-    watcher->look = arena_printf(call->arena, "%s %s %d %d %p", api_version_of_call(call),
+    watcher->look = arena_printf(call->arena, "%s %s %d %d %p", api_call_version(call),
                                  call->partial ? call->partial : "", watcher->table,
                                  (int)watcher->include, (const void *)call->route.resource);
     const char *payer = call->exchange->user ? call->exchange->user : call->exchange->request->peer;

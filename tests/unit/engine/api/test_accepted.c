@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
+#include "engine/internal.h"
 #include "engine/stored/stored.h"
 #include "every_kind.h"
 #include "kube/object.h"

@@ -9,8 +9,8 @@
 
 #include "api_server.h"
 #include "base/mem.h"
-#include "engine/api/call.h"
 #include "engine/api/open_calls.h"
+#include "engine/internal.h"
 #include "engine/watch/events.h"
 #include "net/http/http.h"
 

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "engine/api/open_calls.h"
 #include "engine/engine.h"
+#include "engine/internal.h"
 #include "loop/loop.h"
 #include "net/http/server.h"
 
