@@ -16,14 +16,20 @@ static const struct protocol {
     bool websocket, spdy;
     bool plain_errors; /* no Status on the error channel */
     bool resizes;
-    struct remote_websocket_form form;
+    struct remote_websocket_variant variant;
 } PROTOCOLS[] = {
-    {.name = "v5.channel.k8s.io", .websocket = true, .resizes = true, .form.half_closes = true},
+    {.name = "v5.channel.k8s.io", .websocket = true, .resizes = true, .variant.half_closes = true},
     {.name = "v4.channel.k8s.io", .websocket = true, .spdy = true, .resizes = true},
-    {.name = "v4.base64.channel.k8s.io", .websocket = true, .resizes = true, .form.base64 = true},
+    {.name = "v4.base64.channel.k8s.io",
+     .websocket = true,
+     .resizes = true,
+     .variant.base64 = true},
     {.name = "v3.channel.k8s.io", .spdy = true, .plain_errors = true, .resizes = true},
     {.name = "v2.channel.k8s.io", .spdy = true, .plain_errors = true},
-    {.name = "base64.channel.k8s.io", .websocket = true, .plain_errors = true, .form.base64 = true},
+    {.name = "base64.channel.k8s.io",
+     .websocket = true,
+     .plain_errors = true,
+     .variant.base64 = true},
     {.name = "channel.k8s.io", .websocket = true, .spdy = true, .plain_errors = true},
 };
 
@@ -172,7 +178,7 @@ void exec_handle(struct api_call *call)
     const struct remote_request request = {
         .pod = pod, .command = command, .plain_errors = protocol->plain_errors};
     if (websocket_is_asked(call->exchange->request))
-        remote_websocket_new(call->engine, line, &request, &protocol->form);
+        remote_websocket_new(call->engine, line, &request, &protocol->variant);
     else
         remote_spdy_new(call->engine, line, &request, protocol->resizes);
 }

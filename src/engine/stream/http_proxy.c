@@ -28,9 +28,9 @@ struct target {
     int port;
 };
 
-struct http_proxy_handle {
+struct http_proxy {
     struct http_exchange *exchange; /* NULL: answered, or the client is gone */
-    struct open_call *watchers;
+    struct open_call *open_calls;
     struct open_call link;
     struct engine_pod_backend backend;
     void *connecting;
@@ -44,7 +44,7 @@ struct http_proxy_handle {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void free_if_done(struct http_proxy_handle *self)
+static void free_if_done(struct http_proxy *self)
 {
     if (self->exchange || self->connecting || self->stream)
         return;
@@ -54,7 +54,7 @@ static void free_if_done(struct http_proxy_handle *self)
 }
 
 /* The client has its answer, or is gone. */
-static void leave_exchange(struct http_proxy_handle *self)
+static void leave_exchange(struct http_proxy *self)
 {
     self->exchange->on_cancel = NULL;
     self->exchange->on_drain = NULL;
@@ -62,7 +62,7 @@ static void leave_exchange(struct http_proxy_handle *self)
     open_call_remove(&self->link);
 }
 
-static void close_stream(struct http_proxy_handle *self)
+static void close_stream(struct http_proxy *self)
 {
     if (self->connecting)
         self->backend.connect_cancel(TAKE(self->connecting));
@@ -73,7 +73,7 @@ static void close_stream(struct http_proxy_handle *self)
 }
 
 /* As Kubernetes says it, or by a connection that breaks where the answer has begun. */
-static void fail_exchange(struct http_proxy_handle *self, const struct err *cause)
+static void fail_exchange(struct http_proxy *self, const struct err *cause)
 {
     struct http_exchange *exchange = self->exchange;
     struct err err = ERR_INIT;
@@ -90,7 +90,7 @@ static void fail_exchange(struct http_proxy_handle *self, const struct err *caus
 
 static void on_cancel(struct http_exchange *exchange)
 {
-    struct http_proxy_handle *self = exchange->context;
+    struct http_proxy *self = exchange->context;
     leave_exchange(self);
     close_stream(self);
     free_if_done(self);
@@ -98,7 +98,7 @@ static void on_cancel(struct http_exchange *exchange)
 
 static void end_link(struct open_call *link)
 {
-    struct http_proxy_handle *self = CONTAINER_OF(link, struct http_proxy_handle, link);
+    struct http_proxy *self = CONTAINER_OF(link, struct http_proxy, link);
     struct err err = ERR_INIT;
     err_set(&err, ERR_CANCELED, "the server ends");
     fail_exchange(self, &err);
@@ -110,7 +110,7 @@ static void end_link(struct open_call *link)
 
 static void on_head(void *context, int status, const struct http_header *headers, int64_t length)
 {
-    struct http_proxy_handle *self = context;
+    struct http_proxy *self = context;
     if (!self->exchange || status == 101)
         return;
     http_begin(self->exchange, status, NULL,
@@ -119,7 +119,7 @@ static void on_head(void *context, int status, const struct http_header *headers
 
 static void on_body(void *context, const char *data, size_t size)
 {
-    const struct http_proxy_handle *self = context;
+    const struct http_proxy *self = context;
     if (self->exchange)
         http_write(self->exchange, data, size);
 }
@@ -131,13 +131,13 @@ static const struct http_proxy_answer_handler ANSWER_HANDLER = {
 
 static void on_drain(struct http_exchange *exchange)
 {
-    const struct http_proxy_handle *self = exchange->context;
+    const struct http_proxy *self = exchange->context;
     if (self->stream && !self->closing)
         stream_pause(self->stream, false);
 }
 
 /* The pod has changed its protocol: so does the client's connection. */
-static void switch_protocol(struct http_proxy_handle *self, const char *early, size_t early_size)
+static void switch_protocol(struct http_proxy *self, const char *early, size_t early_size)
 {
     struct http_exchange *exchange = self->exchange;
     const struct http_header *headers = self->answer.headers;
@@ -150,14 +150,14 @@ static void switch_protocol(struct http_proxy_handle *self, const char *early, s
                             http_proxy_answer_headers(exchange->arena, headers, self->prefix),
                             &client, &err) == 0) {
         leave_exchange(self);
-        http_proxy_tunnel_new(self->watchers, client, TAKE(self->stream), early, early_size);
+        http_proxy_tunnel_new(self->open_calls, client, TAKE(self->stream), early, early_size);
         return;
     }
     fail_exchange(self, &err);
     close_stream(self);
 }
 
-static void on_answered(struct http_proxy_handle *self)
+static void on_answered(struct http_proxy *self)
 {
     struct http_exchange *exchange = self->exchange;
     leave_exchange(self);
@@ -169,14 +169,14 @@ static void on_answered(struct http_proxy_handle *self)
 
 static void on_open(void *context)
 {
-    struct http_proxy_handle *self = context;
+    struct http_proxy *self = context;
     stream_write(self->stream, self->request.data, self->request.size);
     buf_release(&self->request);
 }
 
 static void on_data(void *context, const char *data, size_t size)
 {
-    struct http_proxy_handle *self = context;
+    struct http_proxy *self = context;
     struct err err = ERR_INIT;
     size_t used;
     if (!self->exchange)
@@ -200,7 +200,7 @@ static void on_sent(void *context)
 
 static void on_end(void *context, const struct err *broken)
 {
-    struct http_proxy_handle *self = context;
+    struct http_proxy *self = context;
     struct err err = ERR_INIT;
     if (!self->exchange)
         return;
@@ -215,7 +215,7 @@ static void on_end(void *context, const struct err *broken)
 
 static void on_closed(void *context)
 {
-    struct http_proxy_handle *self = context;
+    struct http_proxy *self = context;
     struct err err = ERR_INIT;
     self->stream = NULL;
     err_set(&err, ERR_UNAVAILABLE, "the connection to the pod was closed");
@@ -233,7 +233,7 @@ static const struct stream_handler STREAM_HANDLER = {
 
 static void on_connected(void *context, struct stream *stream, const struct err *err)
 {
-    struct http_proxy_handle *self = context;
+    struct http_proxy *self = context;
     self->connecting = NULL;
     if (stream) {
         self->stream = stream;
@@ -382,7 +382,7 @@ static bool redirect_to_slash(struct api_call *call)
 
 static void start(struct api_call *call, const struct target *target)
 {
-    struct http_proxy_handle *self = mem_zalloc(sizeof(*self));
+    struct http_proxy *self = mem_zalloc(sizeof(*self));
     const struct http_request *request = call->exchange->request;
     const char *path = call->route.rest[0] ? call->route.rest : "/";
     const char *host =
@@ -390,7 +390,7 @@ static void start(struct api_call *call, const struct target *target)
                      json_get_string(json_get(target->pod, "status"), "podIP", ""), target->port);
     size_t prefix_size = strlen(request->path) - strlen(call->route.rest);
     self->exchange = call->exchange;
-    self->watchers = engine_open_calls(call->engine);
+    self->open_calls = engine_open_calls(call->engine);
     self->backend = *engine_backend(call->engine);
     self->prefix =
         http_path_encode(call->arena, arena_strndup(call->arena, request->path, prefix_size));
@@ -401,7 +401,7 @@ static void start(struct api_call *call, const struct target *target)
     call->exchange->context = self;
     call->exchange->on_cancel = on_cancel;
     call->exchange->on_drain = on_drain;
-    open_call_add(self->watchers, &self->link, "pods", end_link);
+    open_call_add(self->open_calls, &self->link, "pods", end_link);
     self->connecting =
         self->backend.connect(self->backend.context, target->pod, target->port, on_connected, self);
 }

@@ -3,13 +3,14 @@
 #include "engine/stream/port_forward.h"
 
 #include "base/mem.h"
+#include "engine/stream/channel_message.h"
 #include "engine/stream/forward_session.h"
 #include "net/stream/websocket.h"
 #include "net/stream/websocket_session.h"
 
 #include <stdlib.h>
 
-enum { CLOSES = 0xFF, PER_PORT = 2 };
+enum { PER_PORT = 2 }; /* channels */
 
 struct channel {
     struct websocket_forward *owner;
@@ -23,7 +24,7 @@ struct websocket_forward {
     struct websocket_session *session; /* NULL once it has closed */
     struct port_forward_ports ports;
     struct channel *channels; /* two per port: the bytes, the error */
-    int channel;              /* of the message that is being read; -1: not known yet */
+    int channel;              /* of the message that is being read, or CHANNEL_MESSAGE_UNKNOWN */
     size_t paused_count;
 };
 
@@ -126,16 +127,10 @@ static struct forward_connection *find_line(const struct websocket_forward *self
 static void on_data(void *context, const char *data, size_t size, bool first, bool last)
 {
     struct websocket_forward *self = context;
-    if (first)
-        self->channel = -1;
-    if (self->channel < 0 && size) {
-        self->channel = (unsigned char)data[0];
-        data++;
-        size--;
-    }
+    channel_message_read(&self->channel, first, &data, &size);
     if (size == 0)
         return;
-    bool closes = self->channel == CLOSES && self->ports.half_closes;
+    bool closes = self->channel == CHANNEL_MESSAGE_CLOSE && self->ports.half_closes;
     struct forward_connection *line =
         find_line(self, closes ? (unsigned char)data[0] : self->channel);
     if (line && closes)
@@ -189,7 +184,7 @@ void port_forward_websocket_new(struct engine *engine, struct stream *line, cons
 {
     struct websocket_forward *self = mem_zalloc(sizeof(*self));
     self->ports = *ports;
-    self->channel = -1;
+    self->channel = CHANNEL_MESSAGE_UNKNOWN;
     self->channels = mem_zalloc(ports->count * PER_PORT * sizeof(*self->channels));
     for (size_t i = 0; i < ports->count * PER_PORT; i++)
         self->channels[i] = (struct channel){.owner = self, .number = (int)i};
