@@ -99,7 +99,7 @@ void accept_parse(struct arena *arena, const char *header, struct accept *ret)
     }
 }
 
-bool accept_clause_takes(const struct accept_clause *clause, const char *type)
+bool accept_clause_matches(const struct accept_clause *clause, const char *type)
 {
     size_t size = strlen(clause->type);
     if (choices(clause) == 1)
@@ -107,10 +107,10 @@ bool accept_clause_takes(const struct accept_clause *clause, const char *type)
     return choices(clause) == 2 || str_eq(clause->type, type);
 }
 
-bool accept_takes(const struct accept *accept, const char *type)
+bool accept_matches(const struct accept *accept, const char *type)
 {
     for (size_t i = 0; i < accept->count; i++)
-        if (accept->clauses[i].as[0] == '\0' && accept_clause_takes(&accept->clauses[i], type))
+        if (accept->clauses[i].as[0] == '\0' && accept_clause_matches(&accept->clauses[i], type))
             return true;
     return false;
 }

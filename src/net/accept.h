@@ -25,9 +25,9 @@ struct accept {
 /* NULL or empty: anything. A clause that cannot be read, or is one too many, does not count. */
 void accept_parse(struct arena *arena, const char *header, struct accept *ret);
 
-bool accept_clause_takes(const struct accept_clause *clause, const char *type);
+bool accept_clause_matches(const struct accept_clause *clause, const char *type);
 
 /* Whether a clause takes this type as it is, not in another form. */
-bool accept_takes(const struct accept *accept, const char *type);
+bool accept_matches(const struct accept *accept, const char *type);
 
 #endif

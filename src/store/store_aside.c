@@ -17,16 +17,16 @@ static char *make_name(const char *path, int n)
     return mem_printf("%s.damaged-%d", path, n);
 }
 
-char *store_aside_name(const char *path, int n)
+char *store_quarantine_name(const char *path, int n)
 {
     _cleanup_free_ char *name = make_name(path, n);
-    return n <= STORE_ASIDE_MAX && file_exists(name) ? TAKE(name) : NULL;
+    return n <= STORE_QUARANTINE_MAX && file_exists(name) ? TAKE(name) : NULL;
 }
 
 static int refuse_more(const char *path, struct err *err)
 {
     return err_set(err, ERR_TOO_MANY, "'%s.damaged-1' to '-%d' are taken: delete some of them",
-                   path, STORE_ASIDE_MAX);
+                   path, STORE_QUARANTINE_MAX);
 }
 
 static int copy_all(const char *path, int to, const char *name, struct err *err)
@@ -42,9 +42,9 @@ static int copy_all(const char *path, int to, const char *name, struct err *err)
     return 0;
 }
 
-int store_aside_copy(const char *path, char **ret_name, struct err *err)
+int store_quarantine_copy(const char *path, char **ret_name, struct err *err)
 {
-    for (int n = 1; n <= STORE_ASIDE_MAX; n++) {
+    for (int n = 1; n <= STORE_QUARANTINE_MAX; n++) {
         _cleanup_free_ char *name = make_name(path, n);
         _cleanup_fd_ int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd < 0 && errno == EEXIST)
@@ -61,9 +61,9 @@ int store_aside_copy(const char *path, char **ret_name, struct err *err)
     return refuse_more(path, err);
 }
 
-int store_aside_link(const char *path, char **ret_name, struct err *err)
+int store_quarantine_link(const char *path, char **ret_name, struct err *err)
 {
-    for (int n = 1; n <= STORE_ASIDE_MAX; n++) {
+    for (int n = 1; n <= STORE_QUARANTINE_MAX; n++) {
         _cleanup_free_ char *name = make_name(path, n);
         if (link(path, name) == 0) {
             *ret_name = TAKE(name);

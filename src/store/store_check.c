@@ -71,10 +71,10 @@ static void seal_again(void *context, const struct store_row *row)
     const struct store_damaged_row *damaged = acceptance->row;
     acceptance->created =
         row->created >= 1 && row->created <= row->revision ? row->created : row->revision;
-    acceptance->head = store_seal_head(row->revision, damaged->key, strlen(damaged->key),
-                                       acceptance->created, damaged->deleted);
-    acceptance->sum = store_seal_whole(acceptance->head, row->data, row->size);
-    acceptance->is_believed = store_seal_believes(row->data, row->size);
+    acceptance->head = store_checksum_head(row->revision, damaged->key, strlen(damaged->key),
+                                           acceptance->created, damaged->deleted);
+    acceptance->sum = store_checksum_row(acceptance->head, row->data, row->size);
+    acceptance->is_believed = store_checksum_is_plausible(row->data, row->size);
 }
 
 static int write_acceptance(struct store_disk *disk, const struct acceptance *acceptance,

@@ -35,7 +35,7 @@ static bool proves_key(const struct store_row *row, const char *key,
                                version ? version->create_revision : row->revision};
     for (size_t i = 0; i < 2 * ARRAY_SIZE(created); i++) {
         bool deleted = i % 2 != row->deleted;
-        if (store_seal_head(row->revision, key, strlen(key), created[i / 2], deleted) !=
+        if (store_checksum_head(row->revision, key, strlen(key), created[i / 2], deleted) !=
             row->head_sum)
             continue;
         *ret_deleted = deleted;

@@ -39,7 +39,7 @@ int store_disk_fail(const struct store_disk *disk, struct err *err)
         return err_set(err, ERR_UNAVAILABLE, "'%s' is in use by another process", disk->path);
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-        return err_set(err, ERR_INVALID, "'%s' is damaged (%s): " STORE_DISK_WAY_OUT, disk->path,
+        return err_set(err, ERR_INVALID, "'%s' is damaged (%s): " STORE_DISK_ADVICE, disk->path,
                        sqlite3_errmsg(disk->db));
     default:
         return err_set(err, ERR_IO, "cannot use '%s': %s", disk->path, sqlite3_errmsg(disk->db));
@@ -89,10 +89,10 @@ static int inspect_log(struct store_disk *disk, struct err *err)
     if (result < 0 || store_wal_state(&disk->wal) == STORE_WAL_WHOLE)
         return result;
     if (store_wal_state(&disk->wal) == STORE_WAL_DAMAGED)
-        return store_aside_copy(path, &disk->wal_copy, err);
+        return store_quarantine_copy(path, &disk->wal_copy, err);
     /* A torn end is the rule after a power cut: on a full disk it must not keep the store closed.
      */
-    (void)store_aside_copy(path, &disk->wal_copy, NULL);
+    (void)store_quarantine_copy(path, &disk->wal_copy, NULL);
     return 0;
 }
 
@@ -196,13 +196,13 @@ static struct store_row read_row(sqlite3_stmt *statement)
         .size = (size_t)sqlite3_column_bytes(statement, 6),
     };
     uint64_t sum = (uint64_t)sqlite3_column_int64(statement, 5);
-    uint64_t head = store_seal_head(row.revision, row.key, key_size, row.created, row.deleted);
+    uint64_t head = store_checksum_head(row.revision, row.key, key_size, row.created, row.deleted);
     bool makes_sense = row.revision >= 1 && row.revision <= STORE_REVISION_MAX &&
                        row.created >= 1 && row.created <= row.revision && key_size > 0 &&
                        strlen(row.key) == key_size;
     if (!makes_sense)
         row.damage = STORE_ROW_HEAD;
-    else if (store_seal_whole(head, row.data, row.size) != sum)
+    else if (store_checksum_row(head, row.data, row.size) != sum)
         row.damage = head == row.head_sum ? STORE_ROW_DATA : STORE_ROW_HEAD;
     return row;
 }
@@ -291,8 +291,9 @@ int store_disk_insert(struct store_disk *disk, const struct store_row *row, stru
 {
     sqlite3_stmt *insert = disk->insert;
     size_t key_size = strlen(row->key);
-    uint64_t head = store_seal_head(row->revision, row->key, key_size, row->created, row->deleted);
-    uint64_t sum = store_seal_whole(head, row->data, row->size);
+    uint64_t head =
+        store_checksum_head(row->revision, row->key, key_size, row->created, row->deleted);
+    uint64_t sum = store_checksum_row(head, row->data, row->size);
     sqlite3_bind_int64(insert, 1, row->revision);
     sqlite3_bind_text(insert, 2, row->key, (int)key_size, SQLITE_STATIC);
     sqlite3_bind_int64(insert, 3, row->created);

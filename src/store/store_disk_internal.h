@@ -5,7 +5,7 @@
 #include "store/store_disk.h"
 
 /* Ends the error of a database that cannot be opened. */
-#define STORE_DISK_WAY_OUT                                                                         \
+#define STORE_DISK_ADVICE                                                                          \
     "run 'trainyard check --repair' to keep what can be read, restore a copy, or move it away to " \
     "start empty"
 

@@ -35,7 +35,7 @@ static const char *const SCHEMAS[FORMAT + 1] = {
 
 static int refuse_damaged(const struct store_disk *disk, const char *what, struct err *err)
 {
-    return err_set(err, ERR_INVALID, "'%s' is damaged (%s): " STORE_DISK_WAY_OUT, disk->path, what);
+    return err_set(err, ERR_INVALID, "'%s' is damaged (%s): " STORE_DISK_ADVICE, disk->path, what);
 }
 
 /* Which format's table the file has; 0: another one, or none. */
@@ -90,9 +90,9 @@ static int check_pages(struct store_disk *disk, struct err *err)
 static uint64_t head_of(sqlite3_value **values)
 {
     const char *key = (const char *)sqlite3_value_text(values[1]);
-    return store_seal_head(sqlite3_value_int64(values[0]), key ? key : "",
-                           (size_t)sqlite3_value_bytes(values[1]), sqlite3_value_int64(values[2]),
-                           sqlite3_value_int(values[3]) != 0);
+    return store_checksum_head(sqlite3_value_int64(values[0]), key ? key : "",
+                               (size_t)sqlite3_value_bytes(values[1]),
+                               sqlite3_value_int64(values[2]), sqlite3_value_int(values[3]) != 0);
 }
 
 static void sql_seal_head(sqlite3_context *context, int count, sqlite3_value **values)
@@ -107,7 +107,7 @@ static void sql_seal_whole(sqlite3_context *context, int count, sqlite3_value **
     (void)count;
     const void *data = sqlite3_value_blob(values[4]);
     uint64_t sum =
-        store_seal_unsealed(head_of(values), data, (size_t)sqlite3_value_bytes(values[4]));
+        store_checksum_adopt(head_of(values), data, (size_t)sqlite3_value_bytes(values[4]));
     sqlite3_result_int64(context, (sqlite3_int64)sum);
 }
 

@@ -57,10 +57,10 @@ static void bind_sums(struct rebuild *rebuild, sqlite3_stmt *row, const char *ke
     }
     const void *data = sqlite3_column_blob(row, DATA);
     size_t size = (size_t)sqlite3_column_bytes(row, DATA);
-    uint64_t head =
-        store_seal_head(sqlite3_column_int64(row, REVISION), key, strlen(key),
-                        sqlite3_column_int64(row, CREATED), sqlite3_column_int(row, DELETED) != 0);
-    uint64_t sum = store_seal_unsealed(head, data, size);
+    uint64_t head = store_checksum_head(sqlite3_column_int64(row, REVISION), key, strlen(key),
+                                        sqlite3_column_int64(row, CREATED),
+                                        sqlite3_column_int(row, DELETED) != 0);
+    uint64_t sum = store_checksum_adopt(head, data, size);
     sqlite3_bind_int64(rebuild->insert, 5, (sqlite3_int64)head);
     sqlite3_bind_int64(rebuild->insert, 6, (sqlite3_int64)sum);
 }
@@ -191,9 +191,9 @@ static int replace(const char *path, const char *rebuilt, char **ret_kept, struc
     _cleanup_free_ char *kept_wal = NULL, *kept = NULL, *new_wal = mem_printf("%s-wal", rebuilt);
     if (access(new_wal, F_OK) == 0) /* SQLite could not move all of it to the file */
         return err_set(err, ERR_IO, "cannot finish '%s': free some space and try again", rebuilt);
-    int result = store_aside_link(path, &kept, err);
+    int result = store_quarantine_link(path, &kept, err);
     if (result == 0 && access(wal, F_OK) == 0) {
-        result = store_aside_copy(wal, &kept_wal, err);
+        result = store_quarantine_copy(wal, &kept_wal, err);
         if (result == 0 && unlink(wal) < 0)
             result = err_set_errno(err, errno, "cannot remove '%s'", wal);
     }

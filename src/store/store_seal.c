@@ -10,8 +10,8 @@
 /* "trainyard" and "store", 2: any constant will do, as long as it stays. */
 static const uint64_t SEAL_FIRST = 0x747261696e796172u, SEAL_NEXT = 0x73746f7265000002u;
 
-uint64_t store_seal_head(int64_t revision, const char *key, size_t key_size, int64_t created,
-                         bool deleted)
+uint64_t store_checksum_head(int64_t revision, const char *key, size_t key_size, int64_t created,
+                             bool deleted)
 {
     const uint64_t numbers[] = {htole64((uint64_t)revision), htole64((uint64_t)created),
                                 htole64(deleted)};
@@ -20,13 +20,13 @@ uint64_t store_seal_head(int64_t revision, const char *key, size_t key_size, int
     return hash_bytes(&next, key, key_size);
 }
 
-uint64_t store_seal_whole(uint64_t head, const void *data, size_t size)
+uint64_t store_checksum_row(uint64_t head, const void *data, size_t size)
 {
     struct hash_key next = {{head, SEAL_NEXT}};
     return hash_bytes(&next, data, size);
 }
 
-bool store_seal_believes(const void *data, size_t size)
+bool store_checksum_is_plausible(const void *data, size_t size)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *json = NULL;
@@ -34,8 +34,8 @@ bool store_seal_believes(const void *data, size_t size)
            json->type == JSON_OBJECT;
 }
 
-uint64_t store_seal_unsealed(uint64_t head, const void *data, size_t size)
+uint64_t store_checksum_adopt(uint64_t head, const void *data, size_t size)
 {
-    uint64_t whole = store_seal_whole(head, data, size);
-    return store_seal_believes(data, size) ? whole : ~whole;
+    uint64_t whole = store_checksum_row(head, data, size);
+    return store_checksum_is_plausible(data, size) ? whole : ~whole;
 }

@@ -12,16 +12,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-uint64_t store_seal_head(int64_t revision, const char *key, size_t key_size, int64_t created,
-                         bool deleted);
-uint64_t store_seal_whole(uint64_t head, const void *data, size_t size);
+uint64_t store_checksum_head(int64_t revision, const char *key, size_t key_size, int64_t created,
+                             bool deleted);
+uint64_t store_checksum_row(uint64_t head, const void *data, size_t size);
 
 /* Whether data without a checksum can be believed: the API server, whose values these are, writes
  * JSON objects only. */
-bool store_seal_believes(const void *data, size_t size);
+bool store_checksum_is_plausible(const void *data, size_t size);
 
-/* Like store_seal_whole(), for data that had no checksum until now. What cannot be believed gets
+/* Like store_checksum_row(), for data that had no checksum until now. What cannot be believed gets
  * one that does not match. */
-uint64_t store_seal_unsealed(uint64_t head, const void *data, size_t size);
+uint64_t store_checksum_adopt(uint64_t head, const void *data, size_t size);
 
 #endif

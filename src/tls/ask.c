@@ -29,7 +29,7 @@ static int ask(SSL *ssl, int in, int out, struct err *err)
     return 0;
 }
 
-int tls_ask(int fd, const char *host, int in, int out, struct err *err)
+int tls_client_exchange(int fd, const char *host, int in, int out, struct err *err)
 {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
     SSL *ssl = context ? SSL_new(context) : NULL;

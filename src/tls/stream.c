@@ -22,15 +22,15 @@ enum {
     RECORDS_MAX = 1 << 23,
 };
 
-struct tls_keyed {
+struct tls_psk {
     SSL_CTX *context;
     BIO_METHOD *method;
-    struct tls_wire wire;
+    struct tls_stream_io wire;
     uint64_t records_max;
 };
 
 struct tls_stream {
-    const struct tls_keyed *keyed;
+    const struct tls_psk *keyed;
     SSL *ssl;
     int fd;
     int errnum; /* why the connection broke; 0: it did not */
@@ -109,9 +109,9 @@ static int find_key(SSL *ssl, const unsigned char *identity, size_t size, SSL_SE
 
 /* ---- what all streams share ------------------------------------------------------------------ */
 
-int tls_keyed_new(const struct tls_wire *wire, struct tls_keyed **ret, struct err *err)
+int tls_psk_new(const struct tls_stream_io *wire, struct tls_psk **ret, struct err *err)
 {
-    struct tls_keyed *keyed = mem_zalloc(sizeof(*keyed));
+    struct tls_psk *keyed = mem_zalloc(sizeof(*keyed));
     keyed->wire = *wire;
     keyed->records_max = RECORDS_MAX;
     keyed->context = SSL_CTX_new(TLS_method());
@@ -121,7 +121,7 @@ int tls_keyed_new(const struct tls_wire *wire, struct tls_keyed **ret, struct er
         !SSL_CTX_set_ciphersuites(keyed->context,
                                   "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") ||
         !SSL_CTX_set_num_tickets(keyed->context, 0)) {
-        tls_keyed_free(keyed);
+        tls_psk_free(keyed);
         return openssl_err_set(err, ERR_INTERNAL, "cannot set up TLS");
     }
     BIO_meth_set_read(keyed->method, bio_read);
@@ -138,7 +138,7 @@ int tls_keyed_new(const struct tls_wire *wire, struct tls_keyed **ret, struct er
     return 0;
 }
 
-struct tls_keyed *tls_keyed_free(struct tls_keyed *keyed)
+struct tls_psk *tls_psk_free(struct tls_psk *keyed)
 {
     if (!keyed)
         return NULL;
@@ -148,14 +148,14 @@ struct tls_keyed *tls_keyed_free(struct tls_keyed *keyed)
     return NULL;
 }
 
-void tls_keyed_renew_after(struct tls_keyed *keyed, uint64_t records)
+void tls_psk_set_rekey_limit(struct tls_psk *keyed, uint64_t records)
 {
     keyed->records_max = records;
 }
 
 /* ---- one of them ----------------------------------------------------------------------------- */
 
-struct tls_stream *tls_stream_new(const struct tls_keyed *keyed, int fd, bool client,
+struct tls_stream *tls_stream_new(const struct tls_psk *keyed, int fd, bool client,
                                   const unsigned char key[TLS_KEY_SIZE])
 {
     struct tls_stream *stream = mem_zalloc(sizeof(*stream));
@@ -223,7 +223,7 @@ static int explain(struct tls_stream *stream, int result)
     return -stream->errnum;
 }
 
-int tls_stream_shake(struct tls_stream *stream)
+int tls_stream_handshake(struct tls_stream *stream)
 {
     if (stream->errnum)
         return -stream->errnum;

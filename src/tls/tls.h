@@ -75,33 +75,33 @@ void tls_shutdown(struct tls_session *session); /* queue close_notify; drain it 
 /* Ask the server at the other end of a connected socket, whatever certificate it shows: what can be
  * read from `in` at once is sent, and the answer goes to `out` until one of the two ends. Blocks.
  */
-int tls_ask(int fd, const char *host, int in, int out, struct err *err);
+int tls_client_exchange(int fd, const char *host, int in, int out, struct err *err);
 
 /* A connection between two processes that know a key: TLS 1.3 with the key as external pre-shared
  * key and a fresh key exchange, without certificates. Bytes go through the owner's functions on
  * its descriptor, which answer as recv and send do, but with a negative errno: -EAGAIN when nothing
  * moves now, -ENOTCONN for the end. */
-struct tls_wire {
+struct tls_stream_io {
     ssize_t (*recv)(int fd, void *data, size_t size);
     ssize_t (*send)(int fd, const void *data, size_t size);
 };
 
 /* What all such connections of a process share; outlives them. */
-struct tls_keyed;
-int tls_keyed_new(const struct tls_wire *wire, struct tls_keyed **ret, struct err *err);
-struct tls_keyed *tls_keyed_free(struct tls_keyed *keyed);
+struct tls_psk;
+int tls_psk_new(const struct tls_stream_io *wire, struct tls_psk **ret, struct err *err);
+struct tls_psk *tls_psk_free(struct tls_psk *keyed);
 /* For tests: how many records are sent under one key, before it is replaced by its successor. */
-void tls_keyed_renew_after(struct tls_keyed *keyed, uint64_t records);
+void tls_psk_set_rekey_limit(struct tls_psk *keyed, uint64_t records);
 
 /* The descriptor stays the owner's. Shake hands until it answers 0, then send and receive: all
  * answer as the functions of the wire, and -EBADMSG if what came was not sent by one who knows the
  * key. Wait for the descriptor only after -EAGAIN. A send that answered it must be repeated with at
  * least the same bytes. */
 struct tls_stream;
-struct tls_stream *tls_stream_new(const struct tls_keyed *keyed, int fd, bool client,
+struct tls_stream *tls_stream_new(const struct tls_psk *keyed, int fd, bool client,
                                   const unsigned char key[TLS_KEY_SIZE]);
 struct tls_stream *tls_stream_free(struct tls_stream *stream);
-int tls_stream_shake(struct tls_stream *stream);
+int tls_stream_handshake(struct tls_stream *stream);
 bool tls_stream_wants_to_send(const struct tls_stream *stream); /* else it waits to receive */
 ssize_t tls_stream_recv(struct tls_stream *stream, void *data, size_t size);
 ssize_t tls_stream_send(struct tls_stream *stream, const void *data, size_t size);

@@ -92,7 +92,7 @@ static int on_serve(void *context, int alive_fd)
     background->options = &options;
     background->alive_fd = alive_fd;
     struct err err = ERR_INIT;
-    if (options.restarted && state_room_take(options.state, &err) < 0)
+    if (options.restarted && state_reserve_use(options.state, &err) < 0)
         return report_failure(background, &err);
     return serve(background);
 }
@@ -113,11 +113,11 @@ static int run_in_background(const struct cluster_options *options, int lock, in
     close_inherited((int[]){lock, options->listen_fd, ready_fd}, 3);
     if (leave_terminal(options->state, &err) < 0)
         return report_failure(&background, &err);
-    const struct server_keeper keeper = {.state = options->state,
-                                         .serve = on_serve,
-                                         .started = on_first_started,
-                                         .context = &background};
-    return restart ? server_keeper_run(&keeper) : serve(&background);
+    const struct server_supervisor keeper = {.state = options->state,
+                                             .serve = on_serve,
+                                             .started = on_first_started,
+                                             .context = &background};
+    return restart ? server_supervisor_run(&keeper) : serve(&background);
 }
 
 /* Wait for the one byte, the sentence, or the death of the server. */

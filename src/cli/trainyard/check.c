@@ -88,8 +88,8 @@ static int check_pages(const struct check *check, const struct err *why, struct 
 static void print_kept(const struct check *check, const char *suffix)
 {
     _cleanup_free_ char *path = mem_printf("%s%s", check->state->database, suffix);
-    for (int n = 1; n <= STORE_ASIDE_MAX; n++) {
-        _cleanup_free_ char *name = store_aside_name(path, n);
+    for (int n = 1; n <= STORE_QUARANTINE_MAX; n++) {
+        _cleanup_free_ char *name = store_quarantine_name(path, n);
         if (name)
             printf("note: '%s' is a damaged file that was kept: delete it when you no longer need "
                    "it\n",

@@ -16,7 +16,7 @@ int probe_tls(const char *host)
 {
     struct err err = ERR_INIT;
     signal(SIGPIPE, SIG_IGN);
-    if (tls_ask(CONNECTION_FD, host, STDIN_FILENO, STDOUT_FILENO, &err) == 0)
+    if (tls_client_exchange(CONNECTION_FD, host, STDIN_FILENO, STDOUT_FILENO, &err) == 0)
         return 0;
     /* As Go's client has it, whose words probes repeat; no answer begins so. */
     printf("%s", err.message);

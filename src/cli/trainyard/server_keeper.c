@@ -16,8 +16,8 @@
 
 enum { STOP_MS = 15 * 1000, EXIT_FAILED = 1 };
 
-int server_keeper_find(const struct state_dir *state, int *ret_pidfd, pid_t *ret_pid,
-                       struct err *err)
+int server_supervisor_find(const struct state_dir *state, int *ret_pidfd, pid_t *ret_pid,
+                           struct err *err)
 {
     return process_lock_holder(state->keeper, ret_pidfd, ret_pid, err);
 }
@@ -81,7 +81,7 @@ static void await_server_end(struct server_life *life)
     }
 }
 
-static int run_server(const struct server_keeper *keeper, const sigset_t *mask, bool first,
+static int run_server(const struct server_supervisor *keeper, const sigset_t *mask, bool first,
                       struct server_life *ret, struct err *err)
 {
     int alive[2];
@@ -109,7 +109,7 @@ static int run_server(const struct server_keeper *keeper, const sigset_t *mask, 
     return 0;
 }
 
-static void note(const struct server_keeper *keeper, const struct state_restarts *restarts)
+static void note(const struct server_supervisor *keeper, const struct state_restarts *restarts)
 {
     struct err err = ERR_INIT;
     if (state_dir_write_restarts(keeper->state, restarts, &err) < 0)
@@ -133,7 +133,7 @@ static int exit_code(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static int keep(const struct server_keeper *keeper, const sigset_t *mask)
+static int keep(const struct server_supervisor *keeper, const sigset_t *mask)
 {
     struct state_restarts restarts = {0};
     char cause[SERVER_CAUSE_MAX] = "", time[MOMENT_TEXT_MAX] = "";
@@ -147,7 +147,7 @@ static int keep(const struct server_keeper *keeper, const sigset_t *mask)
                                         .status = W_EXITCODE(EXIT_FAILED, 0)};
         }
         int64_t delay_ms = 0;
-        enum server_fate fate = server_restart_decide(
+        enum server_outcome fate = server_restart_decide(
             life.status, moment_monotonic_ms() - life.started_ms, &crashes, &delay_ms);
         /* A first server that never answered has told `up` why; another try would not help. */
         if (life.asked || fate == SERVER_STOPPED || (first && !life.answered))
@@ -177,7 +177,7 @@ static int keep(const struct server_keeper *keeper, const sigset_t *mask)
     }
 }
 
-int server_keeper_run(const struct server_keeper *keeper)
+int server_supervisor_run(const struct server_supervisor *keeper)
 {
     _cleanup_fd_ int lock = -1;
     struct err err = ERR_INIT;

@@ -9,7 +9,7 @@
 
 #include "cli/trainyard/state_dir.h"
 
-struct server_keeper {
+struct server_supervisor {
     const struct state_dir *state;
     /* Runs a server until it ends and returns its exit code; it is called in a process of its own.
      * It writes one byte to `alive_fd` once the server answers. */
@@ -21,10 +21,10 @@ struct server_keeper {
 
 /* Keep a server running until it ends as it was asked to, cannot be started, or crashes too often.
  * Returns the exit code of this process. */
-int server_keeper_run(const struct server_keeper *keeper);
+int server_supervisor_run(const struct server_supervisor *keeper);
 
 /* The keeper of this state directory as a pidfd, and its pid. ERR_NOT_FOUND if none runs. */
-int server_keeper_find(const struct state_dir *state, int *ret_pidfd, pid_t *ret_pid,
-                       struct err *err);
+int server_supervisor_find(const struct state_dir *state, int *ret_pidfd, pid_t *ret_pid,
+                           struct err *err);
 
 #endif

@@ -15,8 +15,8 @@ static bool was_asked_to_end(int status)
            (WIFSIGNALED(status) && (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGINT));
 }
 
-enum server_fate server_restart_decide(int status, int64_t ran_ms, int *crashes,
-                                       int64_t *ret_delay_ms)
+enum server_outcome server_restart_decide(int status, int64_t ran_ms, int *crashes,
+                                          int64_t *ret_delay_ms)
 {
     if (was_asked_to_end(status))
         return SERVER_STOPPED;

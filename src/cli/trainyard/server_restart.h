@@ -11,7 +11,7 @@ enum {
     SERVER_RESTART_TRIES = 8,              /* so many crashes in a row are the last */
 };
 
-enum server_fate {
+enum server_outcome {
     SERVER_STOPPED, /* it ended because it was asked to */
     SERVER_RESTARTS,
     SERVER_GIVEN_UP,
@@ -20,8 +20,8 @@ enum server_fate {
 /* `status` is what waitpid() returned, `ran_ms` how long the server ran. `crashes` counts the
  * crashes in a row; it starts with 0 and belongs to this function. `ret_delay_ms` is set for
  * SERVER_RESTARTS. */
-enum server_fate server_restart_decide(int status, int64_t ran_ms, int *crashes,
-                                       int64_t *ret_delay_ms);
+enum server_outcome server_restart_decide(int status, int64_t ran_ms, int *crashes,
+                                          int64_t *ret_delay_ms);
 
 /* "signal 11 (SIGSEGV)", "exit code 1". */
 enum { SERVER_CAUSE_MAX = 64 };

@@ -26,7 +26,7 @@ static bool is_roomy(const struct state_dir *state, uint64_t needed, uint64_t *r
     return *ret_free >= needed;
 }
 
-int state_room_take(const struct state_dir *state, struct err *err)
+int state_reserve_use(const struct state_dir *state, struct err *err)
 {
     uint64_t needed = file_exists(state->database) ? ROOM : ROOM_FIRST, left = 0;
     if (is_roomy(state, needed, &left))
@@ -42,7 +42,7 @@ int state_room_take(const struct state_dir *state, struct err *err)
     return -ERR_IO;
 }
 
-void state_room_keep(const struct state_dir *state)
+void state_reserve_keep(const struct state_dir *state)
 {
     _cleanup_fd_ int fd = open(state->room, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd >= 0 && fallocate(fd, 0, 0, ROOM) < 0)

@@ -8,9 +8,9 @@
 
 /* Make sure that a start has its room. Returns -ERR_IO if the disk is too full even without
  * run/room; the message has the bytes that are free and needed. */
-int state_room_take(const struct state_dir *state, struct err *err);
+int state_reserve_use(const struct state_dir *state, struct err *err);
 
 /* Keep room for the next start, if the disk has it. */
-void state_room_keep(const struct state_dir *state);
+void state_reserve_keep(const struct state_dir *state);
 
 #endif

@@ -20,7 +20,7 @@ static pid_t keeper_pid(const struct state_dir *state)
 {
     _cleanup_fd_ int pidfd = -1;
     pid_t pid;
-    return server_keeper_find(state, &pidfd, &pid, NULL) == 0 ? pid : 0;
+    return server_supervisor_find(state, &pidfd, &pid, NULL) == 0 ? pid : 0;
 }
 
 static void add_restarts(struct arena *arena, struct json *json, const struct state_dir *state,

@@ -126,7 +126,7 @@ static int up(const struct up_values *wanted, struct err *err)
     /* The lock goes to the server with the fork; that it was free is known from here on. */
     result = state_dir_lock(&state, &lock, err);
     if (result == 0)
-        result = state_room_take(&state, err);
+        result = state_reserve_use(&state, err);
     if (result == 0)
         result = up_settings_apply(arena, &state, &wanted->settings, &cluster, err);
     if (result == 0)

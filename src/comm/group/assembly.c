@@ -24,7 +24,7 @@ enum {
 
 struct assembly {
     struct rendezvous_options meeting; /* of the whole cluster */
-    struct tls_keyed *encryption;      /* NULL: links are in the clear */
+    struct tls_psk *encryption;        /* NULL: links are in the clear */
     struct buf secret;
     int64_t timeout_ms;
     void (*waited)(void *context, const char *task, int64_t ns); /* of a call; may be NULL */
@@ -161,7 +161,7 @@ struct assembly *assembly_free(struct assembly *assembly)
     door_close(&assembly->door);
     free((void *)assembly->meeting.tasks);
     buf_release(&assembly->secret);
-    tls_keyed_free(assembly->encryption);
+    tls_psk_free(assembly->encryption);
     free(assembly->numbers);
     free(assembly->mates);
     free(assembly->pledged);

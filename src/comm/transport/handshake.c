@@ -155,7 +155,7 @@ static int end_of_verdict(struct handshake *handshake, struct err *err)
 
 static int secure(struct handshake *handshake, struct err *err)
 {
-    int result = tls_stream_shake(handshake->link.tls);
+    int result = tls_stream_handshake(handshake->link.tls);
     if (result == -EAGAIN)
         return 0;
     if (result < 0)

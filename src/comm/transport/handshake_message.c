@@ -138,7 +138,7 @@ static int on_proof(struct handshake *handshake, const uint8_t *bytes, size_t si
 
 int handshake_message_accepted(struct handshake *handshake, bool connector, struct err *err)
 {
-    const struct tls_keyed *encryption = handshake->identity->encryption;
+    const struct tls_psk *encryption = handshake->identity->encryption;
     if (!encryption) {
         handshake->state = HANDSHAKE_DONE;
         return 0;

@@ -43,7 +43,7 @@ static const char *choose(struct http_exchange *exchange, const struct form *for
         const struct accept_clause *clause = &accept.clauses[i];
         if (str_eq(clause->type, form->asked) || str_eq(clause->type, form->type))
             return form->type;
-        if (accept_clause_takes(clause, JSON_TYPE))
+        if (accept_clause_matches(clause, JSON_TYPE))
             return JSON_TYPE;
     }
     document_refuse(exchange, arena_printf(exchange->arena, "%s, %s", JSON_TYPE, form->type));

@@ -171,7 +171,7 @@ static void on_refusal(struct loop_task *task)
 
 static void start_http(struct kube_call *call)
 {
-    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    static const struct http_callbacks LISTENER = {on_head, on_data, on_end};
     buf_clear(&call->body);
     call->status = 0;
     call->retry_ms = -1;

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct http_answer *answer_of(struct http_exchange *exchange)
+static struct http_response *answer_of(struct http_exchange *exchange)
 {
-    return CONTAINER_OF(exchange, struct http_answer, exchange);
+    return CONTAINER_OF(exchange, struct http_response, exchange);
 }
 
 static void refuse_answer(struct http_exchange *exchange);
@@ -26,7 +26,8 @@ static void write_header(struct buf *head, const char *name, const char *value)
 }
 
 /* How the client will know where the answer ends. */
-static void write_framing(struct http_answer *answer, struct buf *head, int status, int64_t length)
+static void write_framing(struct http_response *answer, struct buf *head, int status,
+                          int64_t length)
 {
     bool never_has_body = status == 204 || status == 304 || status < 200;
     answer->no_body = never_has_body || str_eq(answer->request.method, "HEAD");
@@ -50,13 +51,13 @@ static void write_framing(struct http_answer *answer, struct buf *head, int stat
 static void begin(struct http_exchange *exchange, int status, const struct http_header *headers,
                   int64_t length)
 {
-    struct http_answer *answer = answer_of(exchange);
+    struct http_response *answer = answer_of(exchange);
     if (!answer->connection)
         return;
     /* Only what changed nothing may be told to come again. An answerer that waits for on_drain
      * never has the whole answer pending. */
     if (length > 0 && str_eq(answer->request.method, "GET") && !exchange->on_drain &&
-        !http_connection_keep_answer(answer->connection, (size_t)length)) {
+        !http_connection_keep_response(answer->connection, (size_t)length)) {
         refuse_answer(exchange);
         return;
     }
@@ -74,7 +75,7 @@ static void begin(struct http_exchange *exchange, int status, const struct http_
 
 static void write_data(struct http_exchange *exchange, const void *data, size_t size)
 {
-    struct http_answer *answer = answer_of(exchange);
+    struct http_response *answer = answer_of(exchange);
     if (answer->left >= 0 && (uint64_t)answer->left < size)
         size = (size_t)answer->left; /* more than was promised would be read as the next answer */
     if (answer->left >= 0)
@@ -94,7 +95,7 @@ static void write_data(struct http_exchange *exchange, const void *data, size_t 
 /* In place of an answer that there is no room for; what is written of that is dropped. */
 static void refuse_answer(struct http_exchange *exchange)
 {
-    struct http_answer *answer = answer_of(exchange);
+    struct http_response *answer = answer_of(exchange);
     struct buf body;
     struct http_header retry = {"Retry-After", HTTP_RETRY_AFTER_S, NULL};
     struct http_header type = {"Content-Type", NULL, &retry};
@@ -107,20 +108,20 @@ static void refuse_answer(struct http_exchange *exchange)
 
 static void end(struct http_exchange *exchange)
 {
-    struct http_answer *answer = answer_of(exchange);
+    struct http_response *answer = answer_of(exchange);
     if (!answer->connection) {
-        arena_free(http_answer_free(answer));
+        arena_free(http_response_free(answer));
         return;
     }
     if (answer->chunked)
         stream_write(answer->connection->stream, "0\r\n\r\n", 5);
-    http_connection_answered(answer->connection);
+    http_connection_response_ended(answer->connection);
 }
 
 /* A part that stays owed makes the connection close. */
 static void abort_answer(struct http_exchange *exchange)
 {
-    struct http_answer *answer = answer_of(exchange);
+    struct http_response *answer = answer_of(exchange);
     answer->chunked = answer->no_body = false;
     answer->left = 1;
     end(exchange);
@@ -128,20 +129,20 @@ static void abort_answer(struct http_exchange *exchange)
 
 static bool reserve(struct http_exchange *exchange, size_t size)
 {
-    struct http_answer *answer = answer_of(exchange);
-    return answer->connection && http_connection_keep_answer(answer->connection, size);
+    struct http_response *answer = answer_of(exchange);
+    return answer->connection && http_connection_keep_response(answer->connection, size);
 }
 
 static size_t pending(struct http_exchange *exchange)
 {
-    struct http_answer *answer = answer_of(exchange);
+    struct http_response *answer = answer_of(exchange);
     return answer->connection ? stream_pending(answer->connection->stream) : 0;
 }
 
 static struct stream *upgrade(struct http_exchange *exchange, const char *protocol,
                               const struct http_header *headers)
 {
-    struct http_answer *answer = answer_of(exchange);
+    struct http_response *answer = answer_of(exchange);
     struct http_connection *connection = answer->connection;
     if (!connection)
         return NULL;
@@ -156,7 +157,7 @@ static struct stream *upgrade(struct http_exchange *exchange, const char *protoc
     stream_write(connection->stream, head.data, head.size);
     buf_release(&head);
     struct stream *stream = http_connection_upgrade(connection);
-    http_connection_answered(connection);
+    http_connection_response_ended(connection);
     return stream;
 }
 
@@ -170,10 +171,10 @@ static const struct http_exchange_ops OPS = {
     .upgrade = upgrade,
 };
 
-struct http_answer *http_answer_new(struct http_connection *connection)
+struct http_response *http_response_new(struct http_connection *connection)
 {
     struct http_parse *parse = &connection->parse;
-    struct http_answer *answer = ARENA_NEW(parse->arena, struct http_answer);
+    struct http_response *answer = ARENA_NEW(parse->arena, struct http_response);
     answer->connection = connection;
     answer->arena = parse->arena;
     answer->request = parse->request;
@@ -191,7 +192,7 @@ struct http_answer *http_answer_new(struct http_connection *connection)
     return answer;
 }
 
-void http_answer_take_body(struct http_answer *answer)
+void http_response_take_body(struct http_response *answer)
 {
     struct http_parse *parse = &answer->connection->parse;
     answer->body = parse->body;
@@ -200,7 +201,7 @@ void http_answer_take_body(struct http_answer *answer)
     answer->request.body_size = answer->body.size;
 }
 
-struct arena *http_answer_free(struct http_answer *answer)
+struct arena *http_response_free(struct http_response *answer)
 {
     enum { KEPT_MAX = 64 * 1024 };
     struct arena *arena = answer->arena;
@@ -211,7 +212,7 @@ struct arena *http_answer_free(struct http_answer *answer)
     return arena;
 }
 
-void http_answer_abandon(struct http_answer *answer)
+void http_response_abandon(struct http_response *answer)
 {
     answer->connection = NULL;
     if (answer->handled && !answer->exchange.ended) {
@@ -219,5 +220,5 @@ void http_answer_abandon(struct http_answer *answer)
             return;
         answer->exchange.on_cancel(&answer->exchange);
     }
-    arena_free(http_answer_free(answer));
+    arena_free(http_response_free(answer));
 }

@@ -8,7 +8,7 @@
 
 struct http_connection;
 
-struct http_answer {
+struct http_response {
     struct http_exchange exchange;
     struct http_connection *connection; /* NULL: the peer is gone, what is written is dropped */
     struct arena *arena;                /* this struct lies in it */
@@ -23,14 +23,14 @@ struct http_answer {
 };
 
 /* From a header that the connection's parser has completed; takes over the parser's arena. */
-struct http_answer *http_answer_new(struct http_connection *connection);
+struct http_response *http_response_new(struct http_connection *connection);
 /* The request is complete; takes over the parser's body. */
-void http_answer_take_body(struct http_answer *answer);
+void http_response_take_body(struct http_response *answer);
 
 /* The arena, emptied, for the next request; NULL if it had grown too large to be kept. */
-struct arena *http_answer_free(struct http_answer *answer);
+struct arena *http_response_free(struct http_response *answer);
 
 /* The peer is gone: tell the answerer, or let it go on into the void until it ends. */
-void http_answer_abandon(struct http_answer *answer);
+void http_response_abandon(struct http_response *answer);
 
 #endif

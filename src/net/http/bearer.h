@@ -25,6 +25,6 @@ void http_bearer_release(struct http_bearer *bearer);
 const char *http_bearer_get(struct http_bearer *bearer, int64_t now_ms);
 
 /* The server did not accept it: look at the file the next time, however soon that is. */
-void http_bearer_doubt(struct http_bearer *bearer);
+void http_bearer_mark_rejected(struct http_bearer *bearer);
 
 #endif

@@ -71,7 +71,7 @@ const struct tls_pair *http_certificate_get(struct http_certificate *certificate
     return &certificate->pair;
 }
 
-void http_certificate_doubt(struct http_certificate *certificate)
+void http_certificate_mark_rejected(struct http_certificate *certificate)
 {
     certificate->checked_ms = NEVER;
 }

@@ -27,6 +27,6 @@ void http_certificate_release(struct http_certificate *certificate);
 const struct tls_pair *http_certificate_get(struct http_certificate *certificate, int64_t now_ms);
 
 /* The server did not accept it: look at the files the next time, however soon that is. */
-void http_certificate_doubt(struct http_certificate *certificate);
+void http_certificate_mark_rejected(struct http_certificate *certificate);
 
 #endif

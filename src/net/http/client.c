@@ -179,8 +179,8 @@ static void set_error(const struct client_call *call, struct err *err)
 /* Who we say we are was not believed. */
 static void doubt_credential(struct client *client)
 {
-    http_bearer_doubt(&client->bearer);
-    http_certificate_doubt(&client->certificate);
+    http_bearer_mark_rejected(&client->bearer);
+    http_certificate_mark_rejected(&client->certificate);
     if (client->on_unauthorized)
         client->on_unauthorized(client->context);
 }
@@ -293,7 +293,7 @@ static void on_timer(struct loop_timer *timer)
 
 static struct http_call *client_start(struct http_transport *transport,
                                       const struct http_request *request, int64_t timeout_ms,
-                                      const struct http_listener *listener, void *context)
+                                      const struct http_callbacks *listener, void *context)
 {
     struct client *client = client_of(transport);
     struct client_call *call = mem_zalloc(sizeof(*call));

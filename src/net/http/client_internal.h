@@ -47,7 +47,7 @@ struct client_call {
     struct client_call *next, **link;
     struct client_call *next_news;
     bool has_news, busy, cancelled;
-    struct http_listener listener;
+    struct http_callbacks listener;
     void *context;
     CURL *easy;
     struct curl_slist *lines; /* of the request's header */

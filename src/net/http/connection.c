@@ -81,7 +81,7 @@ void http_connection_close(struct http_connection *self)
     stream_close(self->stream);
     /* An upgrader may close while it is on the stack as the answerer still. */
     if (self->answer && !(upgraded && self->in_handler))
-        http_answer_abandon(TAKE(self->answer));
+        http_response_abandon(TAKE(self->answer));
     if (upgraded)
         http_upgrade_cancel(self);
 }
@@ -135,10 +135,10 @@ static bool is_http(const struct http_connection *self)
 /* Free the answer that is through, and say what comes after it. */
 static void end_answer(struct http_connection *self)
 {
-    struct http_answer *answer = TAKE(self->answer);
+    struct http_response *answer = TAKE(self->answer);
     bool cut = answer->left > 0 && !answer->no_body; /* less was written than was promised */
     bool keep_alive = answer->keep_alive;
-    self->spare = http_answer_free(answer);
+    self->spare = http_response_free(answer);
     http_connection_keep_less(self, false);
     if (!is_http(self)) /* another protocol's now, or over */
         return;
@@ -159,10 +159,10 @@ static void call_answerer(struct http_connection *self, http_handler *answerer)
 
 static void start_answer(struct http_connection *self)
 {
-    struct http_answer *answer = self->answer;
+    struct http_response *answer = self->answer;
     move(self, ANSWERING);
     if (!answer->exchange.ended) { /* else the admission has answered */
-        http_answer_take_body(answer);
+        http_response_take_body(answer);
         answer->handled = true;
         call_answerer(self, self->service->handler);
     }
@@ -177,7 +177,7 @@ static void admit(struct http_connection *self, bool body_has_begun)
 {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
     struct http_parse *parse = &self->parse;
-    struct http_answer *answer = self->answer = http_answer_new(self);
+    struct http_response *answer = self->answer = http_response_new(self);
     /* A refusal leaves the body unread, and nothing behind it could be found. */
     answer->keep_alive = parse->keep_alive && !parse->has_body;
     if (self->service->admit)
@@ -203,7 +203,7 @@ static void admit(struct http_connection *self, bool body_has_begun)
         move(self, READING_BODY);
 }
 
-void http_connection_answered(struct http_connection *self)
+void http_connection_response_ended(struct http_connection *self)
 {
     /* The answerer is still on the stack and may look at its exchange once more. */
     if (!self->in_handler)
@@ -346,7 +346,7 @@ static void on_data(void *context, const char *data, size_t size)
 static void on_sent(void *context)
 {
     struct http_connection *self = context;
-    struct http_answer *answer = self->answer;
+    struct http_response *answer = self->answer;
     http_connection_keep_less(self, true);
     if (answer && !answer->exchange.ended && answer->exchange.on_drain)
         answer->exchange.on_drain(&answer->exchange);
@@ -375,7 +375,7 @@ void http_connection_gone(struct http_connection *self)
     if (state_of(self) != CLOSED)
         move(self, CLOSED);
     if (self->answer) /* of an upgrade that was over before its turn */
-        self->spare = http_answer_free(TAKE(self->answer));
+        self->spare = http_response_free(TAKE(self->answer));
     loop_defer_cancel(service->loop, &self->task);
     http_connection_forget_payer(self);
     list_remove(self);

@@ -10,7 +10,7 @@
 #include "net/http/server.h"
 #include "net/stream/stream.h"
 
-struct http_answer;
+struct http_response;
 struct http_connection;
 
 enum { HTTP_DATE_MAX = 32 };
@@ -50,16 +50,16 @@ struct http_connection {
     struct loop_timer timer; /* what the state allows: handshake, header, body or idleness */
     struct loop_task task;   /* go on with requests in a turn of its own */
     struct http_parse parse;
-    struct buf in;              /* of the requests to come, while one is answered */
-    struct arena *spare;        /* for the next request */
-    struct http_answer *answer; /* of the request whose header is complete, or NULL */
-    struct budget_payer *payer; /* whose account `kept` is on; NULL: nothing is charged */
-    struct budget kept;         /* charged for the bytes below */
-    size_t in_bytes;            /* of the request that is read or answered */
-    size_t ahead_bytes;         /* of requests that were sent ahead */
-    size_t answer_bytes;        /* that the handler reserved, or of an answer to be written */
-    size_t out_bytes;           /* of answers, at most, since all was sent last */
-    bool peer_ended;            /* sends no more, but may still read */
+    struct buf in;                /* of the requests to come, while one is answered */
+    struct arena *spare;          /* for the next request */
+    struct http_response *answer; /* of the request whose header is complete, or NULL */
+    struct budget_payer *payer;   /* whose account `kept` is on; NULL: nothing is charged */
+    struct budget kept;           /* charged for the bytes below */
+    size_t in_bytes;              /* of the request that is read or answered */
+    size_t ahead_bytes;           /* of requests that were sent ahead */
+    size_t answer_bytes;          /* that the handler reserved, or of an answer to be written */
+    size_t out_bytes;             /* of answers, at most, since all was sent last */
+    bool peer_ended;              /* sends no more, but may still read */
     bool in_handler;
     struct http_upgrade upgrade; /* after it, another protocol's line */
 };
@@ -72,7 +72,7 @@ void http_connection_close(struct http_connection *connection);
 
 /* From the answer: its last byte is written. It is freed by the connection, in a later turn if the
  * answerer still runs. */
-void http_connection_answered(struct http_connection *connection);
+void http_connection_response_ended(struct http_connection *connection);
 
 /* The stream is closed: take the connection out of the world. */
 void http_connection_gone(struct http_connection *connection);
@@ -93,7 +93,7 @@ bool http_connection_keep_ahead(struct http_connection *connection);
 void http_connection_keep_handled(struct http_connection *connection);
 /* An answer that is being made, or about to be written, has this size. False: there is no room for
  * it. */
-bool http_connection_keep_answer(struct http_connection *connection, size_t size);
+bool http_connection_keep_response(struct http_connection *connection, size_t size);
 /* Bytes have been written. */
 void http_connection_keep_written(struct http_connection *connection);
 /* All answers are sent, or else the request is through. */

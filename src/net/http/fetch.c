@@ -14,7 +14,7 @@ struct http_fetch {
     struct loop_timer timer;
     int64_t timeout_ms;
     char *request;
-    struct http_reply reply;
+    struct http_response_reader reply;
     http_fetch_done *done; /* NULL: told, or nobody wants to know */
     void *context;
 };
@@ -45,7 +45,7 @@ static void on_data(void *context, const char *data, size_t size)
 
     if (!fetch->done)
         return;
-    if (http_reply_feed(&fetch->reply, data, size, &err) < 0)
+    if (http_response_reader_feed(&fetch->reply, data, size, &err) < 0)
         finish(fetch, &err);
     else if (fetch->reply.whole)
         finish(fetch, NULL);
@@ -65,14 +65,14 @@ static void on_end(void *context, const struct err *broken)
     if (broken)
         finish(fetch, broken);
     else
-        finish(fetch, http_reply_end(&fetch->reply, &err) < 0 ? &err : NULL);
+        finish(fetch, http_response_reader_end(&fetch->reply, &err) < 0 ? &err : NULL);
 }
 
 static void on_closed(void *context)
 {
     struct http_fetch *fetch = context;
 
-    http_reply_release(&fetch->reply);
+    http_response_reader_release(&fetch->reply);
     free(fetch->request);
     free(fetch);
 }
@@ -106,7 +106,7 @@ struct http_fetch *http_fetch_start(struct loop *loop, struct stream *stream,
                                 options->path, options->host);
     fetch->done = done;
     fetch->context = context;
-    http_reply_init(&fetch->reply, options->body_max);
+    http_response_reader_init(&fetch->reply, options->body_max);
     loop_timer_init(loop, &fetch->timer, on_timer);
     loop_timer_start(&fetch->timer, options->timeout_ms);
     stream_start(stream, &handler, fetch);

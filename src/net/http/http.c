@@ -294,7 +294,7 @@ void http_respond(struct http_exchange *exchange, int status, const char *conten
 /* ---- the client's end ------------------------------------------------------------------------ */
 
 struct http_call *http_start(struct http_transport *transport, const struct http_request *request,
-                             int64_t timeout_ms, const struct http_listener *listener,
+                             int64_t timeout_ms, const struct http_callbacks *listener,
                              void *context)
 {
     return transport->ops->start(transport, request, timeout_ms, listener, context);

@@ -133,7 +133,7 @@ struct http_call;
 /* What a caller wants to hear; any may be NULL but on_end, which is called exactly once unless the
  * call is cancelled: err is NULL if the answer came to its end. Never called from within
  * http_start(). */
-struct http_listener {
+struct http_callbacks {
     void (*on_head)(void *context, int status, const struct http_header *headers);
     void (*on_data)(void *context, const void *data, size_t size);
     void (*on_end)(void *context, const struct err *err);
@@ -143,7 +143,7 @@ struct http_transport;
 
 struct http_transport_ops {
     struct http_call *(*start)(struct http_transport *transport, const struct http_request *request,
-                               int64_t timeout_ms, const struct http_listener *listener,
+                               int64_t timeout_ms, const struct http_callbacks *listener,
                                void *context);
     void (*cancel)(struct http_transport *transport, struct http_call *call);
     void (*free)(struct http_transport *transport);
@@ -155,7 +155,7 @@ struct http_transport {
 
 /* The request is copied. timeout_ms 0: none (streams). */
 struct http_call *http_start(struct http_transport *transport, const struct http_request *request,
-                             int64_t timeout_ms, const struct http_listener *listener,
+                             int64_t timeout_ms, const struct http_callbacks *listener,
                              void *context);
 /* Nothing is reported any more, also not on_end. Not after on_end: then there is no call. */
 void http_cancel(struct http_transport *transport, struct http_call *call);

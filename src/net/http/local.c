@@ -27,7 +27,7 @@ struct local_call {
     bool busy; /* one of the ends is being called: keep the memory */
 
     bool listening; /* the client's end is there */
-    struct http_listener listener;
+    struct http_callbacks listener;
     void *context;
 
     bool handled; /* the handler has been called */
@@ -237,7 +237,7 @@ static void on_timeout(struct loop_timer *timer)
 
 static struct http_call *local_start(struct http_transport *transport,
                                      const struct http_request *request, int64_t timeout_ms,
-                                     const struct http_listener *listener, void *context)
+                                     const struct http_callbacks *listener, void *context)
 {
     struct local *local = local_of(transport);
     struct local_call *call = mem_zalloc(sizeof(*call));

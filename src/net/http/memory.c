@@ -107,7 +107,7 @@ void http_connection_keep_handled(struct http_connection *self)
     keep(self, true);
 }
 
-bool http_connection_keep_answer(struct http_connection *self, size_t size)
+bool http_connection_keep_response(struct http_connection *self, size_t size)
 {
     self->answer_bytes = size;
     if (size <= UNCOUNTED_MAX || keep(self, false))

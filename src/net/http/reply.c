@@ -5,14 +5,14 @@
 
 enum { HEADER_MAX = 16 * 1024 };
 
-static struct http_reply *self_of(http_parser *parser)
+static struct http_response_reader *self_of(http_parser *parser)
 {
     return parser->data;
 }
 
 static int on_header_bytes(http_parser *parser, const char *data, size_t size)
 {
-    struct http_reply *self = self_of(parser);
+    struct http_response_reader *self = self_of(parser);
 
     self->header_size += size;
     if (self->header_size > HEADER_MAX) {
@@ -25,7 +25,7 @@ static int on_header_bytes(http_parser *parser, const char *data, size_t size)
 
 static int on_headers_complete(http_parser *parser)
 {
-    struct http_reply *self = self_of(parser);
+    struct http_response_reader *self = self_of(parser);
 
     /* "100 Continue" and its like come before the answer itself. */
     if (parser->status_code >= 200)
@@ -35,7 +35,7 @@ static int on_headers_complete(http_parser *parser)
 
 static int on_body(http_parser *parser, const char *data, size_t size)
 {
-    struct http_reply *self = self_of(parser);
+    struct http_response_reader *self = self_of(parser);
 
     buf_append(&self->body, data, size);
     if (self->body.overflowed) {
@@ -47,7 +47,7 @@ static int on_body(http_parser *parser, const char *data, size_t size)
 
 static int on_message_complete(http_parser *parser)
 {
-    struct http_reply *self = self_of(parser);
+    struct http_response_reader *self = self_of(parser);
 
     if (self->status == 0)
         return 0;
@@ -65,20 +65,21 @@ static const http_parser_settings SETTINGS = {
     .on_message_complete = on_message_complete,
 };
 
-void http_reply_init(struct http_reply *reply, size_t body_max)
+void http_response_reader_init(struct http_response_reader *reply, size_t body_max)
 {
-    *reply = (struct http_reply){0};
+    *reply = (struct http_response_reader){0};
     http_parser_init(&reply->parser, HTTP_RESPONSE);
     reply->parser.data = reply;
     buf_init(&reply->body, body_max);
 }
 
-void http_reply_release(struct http_reply *reply)
+void http_response_reader_release(struct http_response_reader *reply)
 {
     buf_release(&reply->body);
 }
 
-static int execute(struct http_reply *reply, const char *data, size_t size, struct err *err)
+static int execute(struct http_response_reader *reply, const char *data, size_t size,
+                   struct err *err)
 {
     enum http_errno problem;
 
@@ -100,12 +101,13 @@ static int execute(struct http_reply *reply, const char *data, size_t size, stru
     return -(int)reply->err.code;
 }
 
-int http_reply_feed(struct http_reply *reply, const char *data, size_t size, struct err *err)
+int http_response_reader_feed(struct http_response_reader *reply, const char *data, size_t size,
+                              struct err *err)
 {
     return size ? execute(reply, data, size, err) : 0;
 }
 
-int http_reply_end(struct http_reply *reply, struct err *err)
+int http_response_reader_end(struct http_response_reader *reply, struct err *err)
 {
     int result = execute(reply, NULL, 0, err);
 

@@ -8,7 +8,7 @@
 
 #include <http_parser.h>
 
-struct http_reply {
+struct http_response_reader {
     http_parser parser;
     size_t header_size;
     struct buf body;
@@ -17,12 +17,13 @@ struct http_reply {
     struct err err; /* why it was refused */
 };
 
-void http_reply_init(struct http_reply *reply, size_t body_max);
-void http_reply_release(struct http_reply *reply);
+void http_response_reader_init(struct http_response_reader *reply, size_t body_max);
+void http_response_reader_release(struct http_response_reader *reply);
 
 /* Fails where it is no answer or too large; `whole` says that nothing more is needed. */
-int http_reply_feed(struct http_reply *reply, const char *data, size_t size, struct err *err);
+int http_response_reader_feed(struct http_response_reader *reply, const char *data, size_t size,
+                              struct err *err);
 /* The server has ended its side, which may be how the body ends. */
-int http_reply_end(struct http_reply *reply, struct err *err);
+int http_response_reader_end(struct http_response_reader *reply, struct err *err);
 
 #endif

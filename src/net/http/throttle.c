@@ -22,7 +22,7 @@ struct throttle_call {
     struct arena *arena;                   /* of the copy, while it waits */
     struct http_request request;
     int64_t timeout_ms;
-    struct http_listener listener;
+    struct http_callbacks listener;
     void *context;
     const char *method; /* one of METHODS */
     int status;
@@ -149,7 +149,7 @@ static void on_data(void *context, const void *data, size_t size)
 static void on_end(void *context, const struct err *err)
 {
     struct throttle_call *call = context;
-    struct http_listener listener = call->listener;
+    struct http_callbacks listener = call->listener;
     void *listener_context = call->context;
     if (!call->is_watch || !call->status)
         count(call, err != NULL);
@@ -159,7 +159,7 @@ static void on_end(void *context, const struct err *err)
 
 static void start_inner(struct throttle_call *call, const struct http_request *request)
 {
-    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    static const struct http_callbacks LISTENER = {on_head, on_data, on_end};
     struct throttle *throttle = call->throttle;
     throttle->tokens -= 1;
     if (!call->is_watch)
@@ -230,7 +230,7 @@ static void on_timer(struct loop_timer *timer)
 
 static struct http_call *throttle_start(struct http_transport *transport,
                                         const struct http_request *request, int64_t timeout_ms,
-                                        const struct http_listener *listener, void *context)
+                                        const struct http_callbacks *listener, void *context)
 {
     struct throttle *throttle = throttle_of(transport);
     struct throttle_call *call = mem_zalloc(sizeof(*call));

@@ -125,9 +125,9 @@ static void pause_reading(struct stream *stream, bool paused)
         stream_pause(self->stream, paused);
 }
 
-static void set_patience(struct stream *stream, int64_t stall_timeout_ms)
+static void set_stall_timeout(struct stream *stream, int64_t stall_timeout_ms)
 {
-    stream_set_patience(connection_of(stream)->stream, stall_timeout_ms);
+    stream_set_stall_timeout(connection_of(stream)->stream, stall_timeout_ms);
 }
 
 static void shut(struct stream *stream)
@@ -154,7 +154,7 @@ static const struct stream_ops OPS = {
     .write = write_bytes,
     .pending = pending,
     .pause = pause_reading,
-    .set_patience = set_patience,
+    .set_stall_timeout = set_stall_timeout,
     .shut = shut,
     .finish = finish,
     .close = close_stream,

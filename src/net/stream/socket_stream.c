@@ -396,7 +396,7 @@ static void pause_reading(struct stream *stream, bool paused)
         loop_defer(self->loop, &self->task);
 }
 
-static void set_patience(struct stream *stream, int64_t stall_timeout_ms)
+static void set_stall_timeout(struct stream *stream, int64_t stall_timeout_ms)
 {
     self_of(stream)->stall_timeout_ms = stall_timeout_ms;
 }
@@ -456,7 +456,7 @@ static const struct stream_ops OPS = {
     .write = write_bytes,
     .pending = pending,
     .pause = pause_reading,
-    .set_patience = set_patience,
+    .set_stall_timeout = set_stall_timeout,
     .shut = shut,
     .finish = finish,
     .close = close_stream,

@@ -361,7 +361,7 @@ struct spdy_session *spdy_session_new(struct stream *line,
     session->context = context;
     spdy_reader_init(&session->reader);
     spdy_writer_init(&session->writer);
-    stream_set_patience(line, PATIENCE_MS);
+    stream_set_stall_timeout(line, PATIENCE_MS);
     stream_start(line, &LINE_HANDLER, session);
     return session;
 }

@@ -31,7 +31,8 @@ struct stream_ops {
     void (*write)(struct stream *stream, const void *data, size_t size);
     size_t (*pending)(const struct stream *stream);
     void (*pause)(struct stream *stream, bool paused);
-    void (*set_patience)(struct stream *stream, int64_t stall_timeout_ms); /* or NULL: no clock */
+    void (*set_stall_timeout)(struct stream *stream,
+                              int64_t stall_timeout_ms); /* or NULL: no clock */
     void (*shut)(struct stream *stream);
     void (*finish)(struct stream *stream);
     void (*close)(struct stream *stream);
@@ -70,10 +71,10 @@ static inline void stream_pause(struct stream *stream, bool paused)
 }
 
 /* How long a peer may take nothing of what is pending before it is given up. */
-static inline void stream_set_patience(struct stream *stream, int64_t stall_timeout_ms)
+static inline void stream_set_stall_timeout(struct stream *stream, int64_t stall_timeout_ms)
 {
-    if (stream->ops->set_patience)
-        stream->ops->set_patience(stream, stall_timeout_ms);
+    if (stream->ops->set_stall_timeout)
+        stream->ops->set_stall_timeout(stream, stall_timeout_ms);
 }
 
 /* Half of the end: once what is pending is sent the peer is told that no more comes, while what it

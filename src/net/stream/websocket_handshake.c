@@ -12,7 +12,7 @@ enum { KEY_SIZE = 16 }; /* before its base64 */
 
 static const char GUID[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"; /* the protocol's own */
 
-bool websocket_is_asked(const struct http_request *request)
+bool websocket_is_requested(const struct http_request *request)
 {
     return http_header_has_word(request->headers, "Connection", "Upgrade") &&
            http_header_has_word(request->headers, "Upgrade", "websocket");
@@ -43,7 +43,7 @@ int websocket_accept_key(const char *key, char ret[WEBSOCKET_ACCEPT_SIZE], struc
 int websocket_check(const struct http_request *request, const char *protocol, struct err *err)
 {
     const char *version = http_header_get(request->headers, "Sec-WebSocket-Version");
-    if (!websocket_is_asked(request) || !str_eq(request->method, "GET"))
+    if (!websocket_is_requested(request) || !str_eq(request->method, "GET"))
         return err_set(err, ERR_BAD_REQUEST,
                        "websocket: needs a GET with the headers 'Connection: Upgrade' and "
                        "'Upgrade: websocket'");

@@ -5,7 +5,7 @@
 #include "net/http/http.h"
 
 /* Whether the request asks for it; what it says may still be wrong. */
-bool websocket_is_asked(const struct http_request *request);
+bool websocket_is_requested(const struct http_request *request);
 
 enum { WEBSOCKET_ACCEPT_SIZE = 29 };
 

@@ -73,9 +73,10 @@ size_t websocket_session_pending(const struct websocket_session *session)
     return session->over ? 0 : stream_pending(session->line);
 }
 
-void websocket_session_set_patience(struct websocket_session *session, int64_t stall_timeout_ms)
+void websocket_session_set_stall_timeout(struct websocket_session *session,
+                                         int64_t stall_timeout_ms)
 {
-    stream_set_patience(session->line, stall_timeout_ms);
+    stream_set_stall_timeout(session->line, stall_timeout_ms);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

@@ -54,8 +54,9 @@ void websocket_session_write_channel(struct websocket_session *session, int chan
 /* Bytes written and not yet taken by the peer. */
 size_t websocket_session_pending(const struct websocket_session *session);
 void websocket_session_pause(struct websocket_session *session, bool paused);
-/* See stream_set_patience(). */
-void websocket_session_set_patience(struct websocket_session *session, int64_t stall_timeout_ms);
+/* See stream_set_stall_timeout(). */
+void websocket_session_set_stall_timeout(struct websocket_session *session,
+                                         int64_t stall_timeout_ms);
 
 /* The end in order: say why, send what is pending, and close once the peer has ended its side, too,
  * or lets us wait. Of the handler only on_closed is called any more. Twice is fine. */

@@ -87,13 +87,13 @@ static void pause_reading(struct stream *stream, bool paused)
     websocket_session_pause(self_of(stream)->session, paused);
 }
 
-static void set_patience(struct stream *stream, int64_t stall_timeout_ms)
+static void set_stall_timeout(struct stream *stream, int64_t stall_timeout_ms)
 {
     struct websocket_stream *self = self_of(stream);
     if (self->session)
-        websocket_session_set_patience(self->session, stall_timeout_ms);
+        websocket_session_set_stall_timeout(self->session, stall_timeout_ms);
     else
-        stream_set_patience(self->line, stall_timeout_ms);
+        stream_set_stall_timeout(self->line, stall_timeout_ms);
 }
 
 static void shut(struct stream *stream)
@@ -116,7 +116,7 @@ static const struct stream_ops OPS = {
     .write = write_bytes,
     .pending = pending,
     .pause = pause_reading,
-    .set_patience = set_patience,
+    .set_stall_timeout = set_stall_timeout,
     .shut = shut,
     .finish = finish,
     .close = close_stream,

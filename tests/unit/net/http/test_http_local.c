@@ -120,7 +120,7 @@ static void on_end(void *context, const struct err *err)
         world->err = *err;
 }
 
-static const struct http_listener LISTENER = {on_head, on_data, on_end};
+static const struct http_callbacks LISTENER = {on_head, on_data, on_end};
 
 static void world_init(struct world *world, uint64_t seed)
 {

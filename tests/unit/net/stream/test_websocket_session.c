@@ -109,7 +109,7 @@ static int setup_stream(void **state)
 {
     struct world *world = new_world();
     world->stream = websocket_stream_new(world->loop, &world->peer->stream);
-    stream_set_patience(world->stream, 1000);
+    stream_set_stall_timeout(world->stream, 1000);
     stream_start(world->stream, &STREAM_HANDLER, world);
     *state = world;
     return 0;
