@@ -3,10 +3,10 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
 #include "engine/controllers/claim_binder.h"
 #include "engine/kinds/kinds.h"
 #include "engine/kinds/meta.h"
+#include "engine/stored/stored.h"
 #include "kube/object.h"
 #include "kube/schema/default.h"
 #include "kube/storage_class.h"
@@ -34,7 +34,7 @@ static int put(const struct bootstrap *bootstrap, struct arena *arena,
     json_set(arena, json_get(object, "metadata"), "resourceVersion",
              json_stringf(arena, "%" PRId64, store_next_revision(bootstrap->store)));
     const char *key =
-        rest_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
+        stored_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
     _cleanup_buf_ struct buf data;
     int r = stored_encode(object, 0, &data, err);
     if (r == 0)
@@ -52,7 +52,7 @@ static int ensure(const struct bootstrap *bootstrap, struct arena *arena,
                   struct err *err)
 {
     const char *key =
-        rest_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
+        stored_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
     struct store_object *stored = store_get_pending(bootstrap->store, key);
     if (!stored)
         return put(bootstrap, arena, resource, object, NULL, 0, err);
@@ -105,7 +105,7 @@ static int fill_namespaces(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct store_object **stored;
-    const char *prefix = rest_key(arena, registry_built_in("", "v1", "namespaces"), "", NULL);
+    const char *prefix = stored_key(arena, registry_built_in("", "v1", "namespaces"), "", NULL);
     size_t count = store_list(bootstrap->store, prefix, &stored);
     int r = 0;
     for (size_t i = 0; i < count; i++) {
@@ -191,7 +191,7 @@ static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
         const struct registry_resource *resource =
             registry_built_in(rows[i].group, "v1", rows[i].plural);
         struct store_object **stored;
-        size_t count = store_list(bootstrap->store, rest_key(arena, resource, "", NULL), &stored);
+        size_t count = store_list(bootstrap->store, stored_key(arena, resource, "", NULL), &stored);
         for (size_t j = 0; j < count; j++) {
             int one = remove_if_unreadable(bootstrap, resource, stored[j], err);
             r = one < 0 ? one : r;
@@ -199,7 +199,7 @@ static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
         free(stored);
     }
     const struct registry_resource *services = registry_built_in("", "v1", "services");
-    const char *key = rest_key(arena, services, "default", "kubernetes");
+    const char *key = stored_key(arena, services, "default", "kubernetes");
     return r < 0 ? r
                  : remove_if_unreadable(bootstrap, services,
                                         store_get_pending(bootstrap->store, key), err);

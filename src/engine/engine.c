@@ -6,16 +6,17 @@
 #include "engine/access/auth.h"
 #include "engine/access/cache.h"
 #include "engine/access/impersonation.h"
-#include "engine/api/rest.h"
-#include "engine/api/version_trees.h"
+#include "engine/api/handlers.h"
+#include "engine/api/open_calls.h"
 #include "engine/bootstrap.h"
 #include "engine/crd/definitions.h"
+#include "engine/dispatch.h"
 #include "engine/health.h"
 #include "engine/kinds/service_addresses.h"
 #include "engine/metrics.h"
 #include "engine/openapi/discovery.h"
+#include "engine/stored/version_trees.h"
 #include "engine/watch/events.h"
-#include "engine/watch/watchers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ struct engine {
     const struct budget_group *http_memory; /* or NULL */
     struct access_cache *access;
     struct engine_pod_backend backend;
-    struct list_head watchers; /* struct watcher_link */
+    struct list_head watchers; /* struct open_call */
     struct version_trees *version_trees;
     struct watch_events *watch_events;
     struct service_addresses *service_addresses;
@@ -82,7 +83,7 @@ struct registry *engine_registry(struct engine *engine)
     return engine->registry;
 }
 
-struct list_head *engine_watchers(struct engine *engine)
+struct list_head *engine_open_calls(struct engine *engine)
 {
     return &engine->watchers;
 }
@@ -133,7 +134,7 @@ struct engine *engine_free(struct engine *engine)
     if (!engine)
         return NULL;
     while (!list_is_empty(&engine->watchers)) {
-        struct watcher_link *first = LIST_FIRST(&engine->watchers, struct watcher_link, link);
+        struct open_call *first = LIST_FIRST(&engine->watchers, struct open_call, link);
         first->end(first);
     }
     watch_events_free(engine->watch_events);
@@ -179,7 +180,7 @@ static const struct identity *identify(struct engine *engine, struct http_exchan
                             &identity, err) < 0)
         return NULL;
     if (!is_open && !route_is_resource(request->path) &&
-        rest_check_path(engine, exchange->arena, identity, request, err) < 0)
+        api_check_path(engine, exchange->arena, identity, request, err) < 0)
         return NULL;
     return identity;
 }
@@ -232,7 +233,7 @@ void engine_admit(struct http_exchange *exchange, void *context)
     if (announces_body(request) && route_is_resource(request->path) &&
         route_parse(exchange->arena, engine->registry, request->method, request->path,
                     request->query, &route, NULL) == 0)
-        rest_admit(engine, exchange, identity, &route);
+        dispatch_admit(engine, exchange, identity, &route);
 }
 
 void engine_handle(struct http_exchange *exchange, void *context)
@@ -261,5 +262,5 @@ void engine_handle(struct http_exchange *exchange, void *context)
                     request->query, &route, &err) < 0)
         engine_respond_error(exchange, &err);
     else
-        rest_handle(engine, exchange, identity, &route);
+        dispatch_handle(engine, exchange, identity, &route);
 }

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/access/token.h"
-#include "engine/api/rest.h"
+#include "engine/stored/stored.h"
 #include "kube/object.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static bool same(const char *given, const char *token)
 static bool lives(struct arena *arena, struct store *store, const char *plural,
                   const char *namespace_, const char *name, const char *uid)
 {
-    const char *key = rest_key(arena, registry_built_in("", "v1", plural), namespace_, name);
+    const char *key = stored_key(arena, registry_built_in("", "v1", plural), namespace_, name);
     struct store_object *stored = store_get(store, key);
     struct json *object = NULL;
     bool same_one = stored && stored_read(arena, stored, &object, NULL) == 0 &&

@@ -6,8 +6,8 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "engine/api/stored.h"
 #include "engine/kinds/registry.h"
+#include "engine/stored/stored.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* What LimitRanges of a namespace do to its pods and claims: containers get what they do not say,
- * and who asks for too much or too little is refused. Pure; rest_admit_limits.c asks it. */
+ * and who asks for too much or too little is refused. Pure; limits.c asks it. */
 #ifndef TRAINYARD_ENGINE_LIMIT_RANGE_H
 #define TRAINYARD_ENGINE_LIMIT_RANGE_H
 

@@ -1,4 +1,4 @@
-/* What a ResourceQuota counts and what it refuses. Pure; rest_quota.c decides with it where writes
+/* What a ResourceQuota counts and what it refuses. Pure; quota_write.c decides with it where writes
  * are in line, one behind the other, so that no two of them pass together. */
 #ifndef TRAINYARD_ENGINE_QUOTA_H
 #define TRAINYARD_ENGINE_QUOTA_H

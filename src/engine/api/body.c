@@ -4,7 +4,7 @@
 #include "base/json/yaml.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/write.h"
 #include "kube/object.h"
 #include "kube/schema/json_complaint.h"
 #include "kube/schema/json_repeats.h"
@@ -27,11 +27,11 @@ static const char *const MEDIA_TYPES[] = {
     [BODY_PROTOBUF] = "application/vnd.kubernetes.protobuf",
 };
 
-static int body_type(const struct rest *rest, enum body_type *ret, struct err *err)
+static int body_type(const struct api_call *call, enum body_type *ret, struct err *err)
 {
-    const char *type = http_header_get(rest->exchange->request->headers, "Content-Type");
+    const char *type = http_header_get(call->exchange->request->headers, "Content-Type");
     size_t size = type ? strcspn(type, "; ") : 0;
-    bool custom = rest->route.resource->form != SCHEMA_FORM_TYPED;
+    bool custom = call->route.resource->form != SCHEMA_FORM_TYPED;
     *ret = BODY_JSON;
     if (size == 0)
         return 0;
@@ -62,13 +62,13 @@ static const char *summary(struct arena *arena, const char *body, size_t size)
     return arena_printf(arena, "%s%s", hex, more);
 }
 
-static int refuse(struct rest *rest, const char *kind, const char *why, struct err *err)
+static int refuse(struct api_call *call, const char *kind, const char *why, struct err *err)
 {
-    const struct http_request *request = rest->exchange->request;
+    const struct http_request *request = call->exchange->request;
     return err_set(err, ERR_BAD_REQUEST,
                    "the object provided is unrecognized (must be of type %s): couldn't get "
                    "version/kind; json parse error: %s (%s)",
-                   kind, why, summary(rest->arena, request->body, request->body_size));
+                   kind, why, summary(call->arena, request->body, request->body_size));
 }
 
 /* Estimates how many values the tree of a body will have: never too few for JSON, roughly for YAML
@@ -89,93 +89,93 @@ static size_t count_values(const char *body, size_t size)
     return count;
 }
 
-int rest_reserve_body(struct rest *rest, struct err *err)
+int api_reserve_body(struct api_call *call, struct err *err)
 {
-    const struct http_request *request = rest->exchange->request;
+    const struct http_request *request = call->exchange->request;
     size_t size = request->body_size;
     if (size < RESERVED_MIN)
         return 0;
-    return rest_reserve(rest, size + count_values(request->body, size) * sizeof(struct json), err);
+    return api_reserve(call, size + count_values(request->body, size) * sizeof(struct json), err);
 }
 
-int rest_read_json(struct rest *rest, struct json **ret, struct err *err)
+int api_read_json(struct api_call *call, struct json **ret, struct err *err)
 {
-    const struct http_request *request = rest->exchange->request;
-    int r = json_parse(rest->arena, request->body, request->body_size, NULL, ret, err);
+    const struct http_request *request = call->exchange->request;
+    int r = json_parse(call->arena, request->body, request->body_size, NULL, ret, err);
     if (r == 0)
         return 0;
-    const char *complaint = kube_json_complaint(rest->arena, request->body, request->body_size);
+    const char *complaint = kube_json_complaint(call->arena, request->body, request->body_size);
     if (complaint)
         return err_set(err, ERR_BAD_REQUEST, "%s", complaint);
-    return kube_json_repeats_parse(rest->arena, request->body, request->body_size, ret,
-                                   &rest->repeats, err);
+    return kube_json_repeats_parse(call->arena, request->body, request->body_size, ret,
+                                   &call->duplicates, err);
 }
 
-int rest_parse_yaml(struct rest *rest, struct json **ret, struct err *err)
+int api_parse_yaml(struct api_call *call, struct json **ret, struct err *err)
 {
     static const struct json_limits lenient = {.repeats = true};
-    const struct http_request *request = rest->exchange->request;
+    const struct http_request *request = call->exchange->request;
     const struct source source = {"body", request->body, request->body_size, false};
     struct json *documents;
-    int r = yaml_parse(rest->arena, &source, NULL, &documents, NULL);
+    int r = yaml_parse(call->arena, &source, NULL, &documents, NULL);
     bool repeats = r < 0;
     if (repeats)
-        r = yaml_parse(rest->arena, &source, &lenient, &documents, err);
+        r = yaml_parse(call->arena, &source, &lenient, &documents, err);
     if (r < 0) {
         err_wrap(err, "error decoding YAML");
-        return err_set(err, ERR_BAD_REQUEST, "%s", arena_strdup(rest->arena, err->message));
+        return err_set(err, ERR_BAD_REQUEST, "%s", arena_strdup(call->arena, err->message));
     }
     if (documents->count != 1 || documents->first->type != JSON_OBJECT)
         return err_set(err, ERR_BAD_REQUEST,
                        "error decoding YAML: the body must be one object, as YAML or JSON");
-    rest->yaml = true;
+    call->yaml = true;
     if (repeats)
-        kube_yaml_repeats_settle(rest->arena, documents->first, &rest->repeats);
+        kube_yaml_repeats_settle(call->arena, documents->first, &call->duplicates);
     *ret = documents->first;
     return 0;
 }
 
-int rest_read_any(struct rest *rest, const char *kind, struct json **ret, struct err *err)
+int api_read_body_as(struct api_call *call, const char *kind, struct json **ret, struct err *err)
 {
     static const char head[] = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; "
                                "Kind string \"json:\\\"kind,omitempty\\\"\" }";
-    const struct http_request *request = rest->exchange->request;
+    const struct http_request *request = call->exchange->request;
     if (request->body_size == 0) {
         *ret = NULL;
         return 0;
     }
     enum body_type type = BODY_JSON;
-    int r = body_type(rest, &type, err);
+    int r = body_type(call, &type, err);
     if (r < 0)
         return r;
     if (type == BODY_PROTOBUF)
-        return schema_protobuf_read_body(rest->arena, request->body, request->body_size, ret, err);
+        return schema_protobuf_read_body(call->arena, request->body, request->body_size, ret, err);
     if (type == BODY_YAML)
-        return rest_parse_yaml(rest, ret, err);
+        return api_parse_yaml(call, ret, err);
     struct json *body;
-    r = rest_read_json(rest, &body, err);
+    r = api_read_json(call, &body, err);
     if (r < 0)
-        return refuse(rest, kind, arena_strdup(rest->arena, err->message), err);
+        return refuse(call, kind, arena_strdup(call->arena, err->message), err);
     if (body->type != JSON_OBJECT)
-        return refuse(rest, kind, kube_json_mismatch(rest->arena, body, head), err);
+        return refuse(call, kind, kube_json_mismatch(call->arena, body, head), err);
     *ret = body;
     return 0;
 }
 
-char *rest_no_conversion(struct rest *rest, const char *kind, const char *api_version)
+char *api_no_conversion_text(struct api_call *call, const char *kind, const char *api_version)
 {
-    const struct kube_resource *id = &rest->route.resource->id;
+    const struct kube_resource *id = &call->route.resource->id;
     const char *slash = strchr(api_version, '/');
     size_t size = strcspn(id->group, ".");
-    return arena_printf(rest->arena, "converting (%.100s.%.100s) to (%.*s.%s): unknown conversion",
+    return arena_printf(call->arena, "converting (%.100s.%.100s) to (%.*s.%s): unknown conversion",
                         slash ? slash + 1 : api_version, kind, (int)(size ? size : 4),
                         size ? id->group : "core", id->kind);
 }
 
 /* apiVersion and kind may be missing, since the path says them; they may not be others. */
-static int check_kind(struct rest *rest, struct json *body, struct err *err)
+static int check_kind(struct api_call *call, struct json *body, struct err *err)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct registry_resource *resource = call->route.resource;
     const char *kind = json_get_string(body, "kind", "");
     const char *version = json_get_string(body, "apiVersion", "");
     const char *slash = strchr(version, '/');
@@ -183,27 +183,27 @@ static int check_kind(struct rest *rest, struct json *body, struct err *err)
         return err_set(err, ERR_BAD_REQUEST,
                        "%.100s in version \"%.100s\" cannot be handled as a %s: %s", kind,
                        slash ? slash + 1 : version, resource->id.kind,
-                       rest_no_conversion(rest, kind, version));
-    if (version[0] && !str_eq(version, rest_api_version(rest)))
+                       api_no_conversion_text(call, kind, version));
+    if (version[0] && !str_eq(version, api_call_version(call)))
         return err_set(err, ERR_BAD_REQUEST,
                        "the API version in the data (%.100s) does not match the expected API "
                        "version (%s)",
-                       version, rest_api_version(rest));
-    rest_convert_in(rest, rest->arena, body);
-    kube_object_set_kind(rest->arena, body, &resource->id);
+                       version, api_call_version(call));
+    api_convert_in(call, call->arena, body);
+    kube_object_set_kind(call->arena, body, &resource->id);
     return 0;
 }
 
-int rest_read_body(struct rest *rest, struct json **ret, struct err *err)
+int api_read_body(struct api_call *call, struct json **ret, struct err *err)
 {
     struct json *body = NULL;
-    const char *kind = rest->route.resource->id.kind;
-    int r = rest_read_any(rest, kind, &body, err);
+    const char *kind = call->route.resource->id.kind;
+    int r = api_read_body_as(call, kind, &body, err);
     if (r < 0)
         return r;
     if (!body)
-        return refuse(rest, kind, "unexpected end of JSON input", err);
-    r = check_kind(rest, body, err);
+        return refuse(call, kind, "unexpected end of JSON input", err);
+    r = check_kind(call, body, err);
     if (r < 0)
         return r;
     *ret = body;

@@ -1,5 +1,5 @@
 /* What a DELETE does to an object: gone at once, or marked and waiting for its node or its
- * finalizers. Pure; rest_delete.c acts on it. */
+ * finalizers. Pure; delete.c acts on it. */
 #ifndef TRAINYARD_ENGINE_DELETION_H
 #define TRAINYARD_ENGINE_DELETION_H
 

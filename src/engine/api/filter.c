@@ -1,6 +1,6 @@
 /* What a list, a watch or a deletion of many selects: labels and fields together. */
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
 #include "kube/object.h"
 
 /* Fields as upstream words them: booleans are "true" and "false", an event's source is its
@@ -25,11 +25,11 @@ static int refuse_field(const struct registry_resource *resource, const char *pa
                    path);
 }
 
-int rest_filter_parse(struct arena *arena, const struct registry_resource *resource,
-                      const char *label_selector, const char *field_selector,
-                      struct rest_filter *ret, struct err *err)
+int api_filter_parse(struct arena *arena, const struct registry_resource *resource,
+                     const char *label_selector, const char *field_selector, struct api_filter *ret,
+                     struct err *err)
 {
-    struct rest_filter filter = {0};
+    struct api_filter filter = {0};
     int r = kube_selector_parse(arena, label_selector, &filter.labels, err);
     if (r < 0)
         return r;
@@ -48,13 +48,13 @@ int rest_filter_parse(struct arena *arena, const struct registry_resource *resou
     return 0;
 }
 
-int rest_filter_of(struct rest *rest, struct rest_filter *ret, struct err *err)
+int api_filter_of(struct api_call *call, struct api_filter *ret, struct err *err)
 {
-    return rest_filter_parse(rest->arena, rest->route.resource, rest_query(rest, "labelSelector"),
-                             rest_query(rest, "fieldSelector"), ret, err);
+    return api_filter_parse(call->arena, call->route.resource, api_query(call, "labelSelector"),
+                            api_query(call, "fieldSelector"), ret, err);
 }
 
-bool rest_filter_matches(const struct rest_filter *filter, const struct json *object)
+bool api_filter_matches(const struct api_filter *filter, const struct json *object)
 {
     return filter->all || (kube_selector_matches(&filter->labels, kube_meta_labels(object)) &&
                            kube_field_selector_matches(&filter->fields, object, field_get));

@@ -5,22 +5,22 @@
  * kubectl itself can say nothing meanwhile. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
-#include "engine/api/version_trees.h"
-#include "engine/watch/watchers.h"
+#include "engine/api/handlers.h"
+#include "engine/api/open_calls.h"
+#include "engine/stored/version_trees.h"
 #include "kube/object.h"
 #include "kube/pod_container.h"
 
 enum { PATIENCE_MS = 20 * 1000 }; /* kubectl's own for a pod to run (--pod-running-timeout) */
 
 struct follower {
-    struct rest *rest;
+    struct api_call *call;
     struct engine_pod_logs options;
     const struct json *pod; /* as it was last */
     const char *key;
     struct store_watch *watch;
     struct loop_timer patience;
-    struct watcher_link link;
+    struct open_call link;
 };
 
 /* The reasons of a container whose turn comes by itself; with any other, somebody has to act. */
@@ -49,9 +49,9 @@ static void release(struct follower *follower)
     if (follower->watch)
         store_watch_stop(TAKE(follower->watch));
     loop_timer_stop(&follower->patience);
-    watcher_link_remove(&follower->link);
-    follower->rest->exchange->on_cancel = NULL;
-    follower->rest->exchange->context = NULL;
+    open_call_remove(&follower->link);
+    follower->call->exchange->on_cancel = NULL;
+    follower->call->exchange->context = NULL;
 }
 
 static void canceled(struct http_exchange *exchange)
@@ -63,7 +63,7 @@ static void canceled(struct http_exchange *exchange)
 static void tell(struct follower *follower)
 {
     release(follower);
-    rest_log_tell(follower->rest, follower->pod, &follower->options);
+    api_log_respond(follower->call, follower->pod, &follower->options);
 }
 
 static void on_patience_over(struct loop_timer *timer)
@@ -74,10 +74,10 @@ static void on_patience_over(struct loop_timer *timer)
 static void refuse(struct follower *follower, const struct err *err)
 {
     release(follower);
-    rest_respond_error(follower->rest, err);
+    api_respond_error(follower->call, err);
 }
 
-static void end_link(struct watcher_link *link)
+static void end_link(struct open_call *link)
 {
     struct err err = ERR_INIT;
     err_set(&err, ERR_UNAVAILABLE, "the server ends; ask again when it is up");
@@ -87,48 +87,48 @@ static void end_link(struct watcher_link *link)
 static void on_event(void *context, const struct store_event *event)
 {
     struct follower *follower = context;
-    struct rest *rest = follower->rest;
+    struct api_call *call = follower->call;
     struct err err = ERR_INIT;
     if (!str_eq(event->object->key, follower->key))
         return; /* of a pod whose name only begins alike */
     if (event->type == STORE_DELETED) {
-        err_set(&err, ERR_NOT_FOUND, "pods \"%s\" not found", rest->route.name);
+        err_set(&err, ERR_NOT_FOUND, "pods \"%s\" not found", call->route.name);
         refuse(follower, &err);
         return;
     }
-    const struct json *pod = version_trees_get(engine_version_trees(rest->engine), event->object);
+    const struct json *pod = version_trees_get(engine_version_trees(call->engine), event->object);
     if (!pod)
         return;
-    follower->pod = json_clone(rest->arena, pod);
+    follower->pod = json_clone(call->arena, pod);
     if (!is_on_its_way(pod, follower->options.container))
         tell(follower);
 }
 
-void rest_log_follow(struct rest *rest, const struct json *pod,
-                     const struct engine_pod_logs *options)
+void api_log_follow(struct api_call *call, const struct json *pod,
+                    const struct engine_pod_logs *options)
 {
     struct err err = ERR_INIT;
-    if (!engine_backend(rest->engine)->logs || !is_on_its_way(pod, options->container)) {
-        rest_log_tell(rest, pod, options);
+    if (!engine_backend(call->engine)->logs || !is_on_its_way(pod, options->container)) {
+        api_log_respond(call, pod, options);
         return;
     }
-    struct follower *follower = ARENA_NEW(rest->arena, struct follower);
+    struct follower *follower = ARENA_NEW(call->arena, struct follower);
     *follower = (struct follower){
-        .rest = rest,
+        .call = call,
         .options = *options,
         .pod = pod,
         .key =
-            rest_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name),
+            stored_key(call->arena, call->route.resource, call->route.namespace_, call->route.name),
     };
-    if (store_watch(engine_store(rest->engine), follower->key, -1, on_event, follower,
+    if (store_watch(engine_store(call->engine), follower->key, -1, on_event, follower,
                     &follower->watch, &err) < 0) {
-        rest_respond_error(rest, &err);
+        api_respond_error(call, &err);
         return;
     }
-    loop_timer_init(engine_loop(rest->engine), &follower->patience, on_patience_over);
+    loop_timer_init(engine_loop(call->engine), &follower->patience, on_patience_over);
     loop_timer_start(&follower->patience, PATIENCE_MS);
-    watcher_link_add(engine_watchers(rest->engine), &follower->link, rest->route.resource->storage,
-                     end_link);
-    rest->exchange->context = follower;
-    rest->exchange->on_cancel = canceled;
+    open_call_add(engine_open_calls(call->engine), &follower->link, call->route.resource->storage,
+                  end_link);
+    call->exchange->context = follower;
+    call->exchange->on_cancel = canceled;
 }

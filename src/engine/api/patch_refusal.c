@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/write.h"
 #include "kube/patch/patch.h"
 
 #include <stdlib.h>
@@ -79,20 +79,20 @@ static struct json *as_go_writes(struct arena *arena, const struct json *object)
     return whole;
 }
 
-int rest_refuse_patch(struct rest *rest, const struct json *object, const char *why,
-                      struct err *err)
+int api_reject_patch(struct api_call *call, const struct json *object, const char *why,
+                     struct err *err)
 {
     enum kube_patch_type type = KUBE_PATCH_MERGE;
-    const char *media = http_header_get(rest->exchange->request->headers, "Content-Type");
+    const char *media = http_header_get(call->exchange->request->headers, "Content-Type");
     _cleanup_buf_ struct buf shown;
     buf_init(&shown, SHOWN_MAX);
     (void)kube_patch_type_parse(media, &type, NULL);
     if (type == KUBE_PATCH_STRATEGIC)
-        print_map(rest->arena, rest->patched, &shown);
+        print_map(call->arena, call->patched, &shown);
     else
-        json_write(as_go_writes(rest->arena, object), &shown);
-    rest->about_nothing = true;
-    field_invalid(&rest->invalid, "patch", json_string(rest->arena, shown.size ? shown.data : ""),
+        json_write(as_go_writes(call->arena, object), &shown);
+    call->about_nothing = true;
+    field_invalid(&call->invalid, "patch", json_string(call->arena, shown.size ? shown.data : ""),
                   "%s", why);
     return err_set(err, ERR_INVALID, "the patch is invalid");
 }

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/claim_binder.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 #include "kube/pod_claim.h"
@@ -191,10 +191,12 @@ static void enqueue(struct claims *claims, const char *namespace_, const char *n
     workqueue_add(claims->queue, key);
 }
 
-static void claim_changed(struct claims *claims, const struct kube_object *claim, bool gone)
+static void on_claim_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    if (gone)
+    struct claims *claims = self;
+    const struct kube_object *claim = new_ ? new_ : old;
+    if (!new_)
         enqueue(claims, "", claim_volume_name(arena, claim->json));
     else
         enqueue(claims, claim->namespace_, claim->name);
@@ -210,8 +212,10 @@ static void recheck_waiting(struct claims *claims)
             enqueue(claims, claim->namespace_, claim->name);
 }
 
-static void volume_changed(struct claims *claims, const struct kube_object *volume)
+static void on_claim_volume_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
+    struct claims *claims = self;
+    const struct kube_object *volume = new_ ? new_ : old;
     const struct json *reference = json_at(volume->json, "spec", "claimRef", NULL);
     enqueue(claims, "", volume->name);
     if (reference)
@@ -221,9 +225,12 @@ static void volume_changed(struct claims *claims, const struct kube_object *volu
         recheck_waiting(claims);
 }
 
-/* The claims of a pod that is gone may go now; those of one that has got its node are waited for.
- */
-static void pod_matters(struct claims *claims, const struct kube_object *pod)
+static void on_claim_class_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    recheck_waiting(self);
+}
+
+static void enqueue_claims_of_pod(struct claims *claims, const struct kube_object *pod)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     JSON_EACH (volume, json_at(pod->json, "spec", "volumes", NULL)) {
@@ -244,17 +251,12 @@ static bool pod_has_moved(const struct kube_object *old, const struct kube_objec
            (old && new_ && claim_pod_has_ended(old->json) != claim_pod_has_ended(new_->json));
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+/* The claims of a pod that is gone may be deleted now. A pod that has got its node waits for its
+ * claims. */
+static void on_claim_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
-    if (str_eq(resource->storage, "persistentvolumeclaims"))
-        claim_changed(self, new_ ? new_ : old, new_ == NULL);
-    else if (str_eq(resource->storage, "persistentvolumes"))
-        volume_changed(self, new_ ? new_ : old);
-    else if (str_eq(resource->storage, "storageclasses.storage.k8s.io"))
-        recheck_waiting(self);
-    else if (str_eq(resource->storage, "pods") && pod_has_moved(old, new_))
-        pod_matters(self, new_ ? new_ : old);
+    if (pod_has_moved(old, new_))
+        enqueue_claims_of_pod(self, new_ ? new_ : old);
 }
 
 static void *start(struct hub *hub)
@@ -272,4 +274,16 @@ static void stop(void *self)
     free(claims);
 }
 
-const struct controller CLAIM_CONTROLLER = {start, changed, stop};
+static const struct controller_watch CLAIM_WATCHES[] = {
+    {"persistentvolumeclaims", on_claim_changed},
+    {"persistentvolumes", on_claim_volume_changed},
+    {"storageclasses.storage.k8s.io", on_claim_class_changed},
+    {"pods", on_claim_pod_changed},
+    {NULL, NULL},
+};
+
+const struct controller CLAIM_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = CLAIM_WATCHES,
+};

@@ -2,6 +2,7 @@
  * where somebody else writes those. They go with their owner. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/endpoint_slice.h"
 #include "engine/controllers/workloads.h"
 #include "engine/kinds/service_spec.h"
@@ -158,8 +159,10 @@ static void pod_changed(struct workloads *services, const struct kube_object *po
             workloads_add(services, service->namespace_, service->name);
 }
 
-static void slice_changed(struct workloads *services, const struct kube_object *slice)
+static void on_endpoint_slice_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
+    struct workloads *services = self;
+    const struct kube_object *slice = new_ ? new_ : old;
     const char *name = kube_meta_label(slice->json, ENDPOINT_SLICE_SERVICE);
     _cleanup_free_ char *write = version_of(slice->json);
     if (!name)
@@ -168,20 +171,21 @@ static void slice_changed(struct workloads *services, const struct kube_object *
     workloads_add(services, slice->namespace_, name);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+/* A service, or the Endpoints of the same name. */
+static void on_endpoint_slice_service_changed(void *self, struct kube_object *old,
+                                              struct kube_object *new_)
 {
     const struct kube_object *object = new_ ? new_ : old;
-    if (str_eq(resource->storage, "services") || str_eq(resource->storage, "endpoints")) {
-        workloads_add(self, object->namespace_, object->name);
-    } else if (str_eq(resource->storage, "endpointslices.discovery.k8s.io")) {
-        slice_changed(self, object);
-    } else if (str_eq(resource->storage, "pods")) {
-        if (old)
-            pod_changed(self, old);
-        if (new_)
-            pod_changed(self, new_);
-    }
+    workloads_add(self, object->namespace_, object->name);
+}
+
+static void on_endpoint_slice_pod_changed(void *self, struct kube_object *old,
+                                          struct kube_object *new_)
+{
+    if (old)
+        pod_changed(self, old);
+    if (new_)
+        pod_changed(self, new_);
 }
 
 static void *start(struct hub *hub)
@@ -197,4 +201,16 @@ static void stop(void *self)
     free(self);
 }
 
-const struct controller ENDPOINT_SLICE_CONTROLLER = {start, changed, stop};
+static const struct controller_watch ENDPOINT_SLICE_WATCHES[] = {
+    {"services", on_endpoint_slice_service_changed},
+    {"endpoints", on_endpoint_slice_service_changed},
+    {"endpointslices.discovery.k8s.io", on_endpoint_slice_changed},
+    {"pods", on_endpoint_slice_pod_changed},
+    {NULL, NULL},
+};
+
+const struct controller ENDPOINT_SLICE_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = ENDPOINT_SLICE_WATCHES,
+};

@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/endpoints.h"
-#include "engine/controllers/hub.h"
 #include "engine/kinds/service_spec.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
@@ -150,25 +150,29 @@ static void enqueue_services(struct endpoints *endpoints, const struct kube_obje
             enqueue(endpoints, service);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_endpoints_service_changed(void *self, struct kube_object *old,
+                                         struct kube_object *new_)
+{
+    enqueue(self, new_ ? new_ : old);
+}
+
+/* The controller writes Endpoints again that another client wrote or deleted. It leaves Endpoints
+ * without a service alone. */
+static void on_endpoints_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     struct endpoints *endpoints = self;
-    const char *plural = resource->id.plural;
     const struct kube_object *object = new_ ? new_ : old;
-    if (str_eq(plural, "services")) {
-        enqueue(self, object);
-    } else if (str_eq(plural, "endpoints")) {
-        /* They are ours again if somebody wrote or removed them; those of no service are his. */
-        if (kube_informer_get(hub_informer(endpoints->hub, "services"), object->namespace_,
-                              object->name))
-            enqueue(self, object);
-    } else if (str_eq(plural, "pods")) {
-        if (old)
-            enqueue_services(self, old);
-        if (new_)
-            enqueue_services(self, new_);
-    }
+    if (kube_informer_get(hub_informer(endpoints->hub, "services"), object->namespace_,
+                          object->name))
+        enqueue(endpoints, object);
+}
+
+static void on_endpoints_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    if (old)
+        enqueue_services(self, old);
+    if (new_)
+        enqueue_services(self, new_);
 }
 
 static void *start(struct hub *hub)
@@ -186,4 +190,15 @@ static void stop(void *self)
     free(endpoints);
 }
 
-const struct controller ENDPOINTS_CONTROLLER = {start, changed, stop};
+static const struct controller_watch ENDPOINTS_WATCHES[] = {
+    {"services", on_endpoints_service_changed},
+    {"endpoints", on_endpoints_changed},
+    {"pods", on_endpoints_pod_changed},
+    {NULL, NULL},
+};
+
+const struct controller ENDPOINTS_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = ENDPOINTS_WATCHES,
+};

@@ -3,7 +3,7 @@
  * left alone, and the pod is told; it gets its own when that one is gone. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 #include "kube/pod_claim.h"
@@ -143,23 +143,28 @@ static void enqueue(struct ephemerals *ephemerals, const struct kube_object *pod
     }
 }
 
-static void claim_changed(struct ephemerals *ephemerals, const struct kube_object *claim)
+static bool is_same_object(const struct kube_object *old, const struct kube_object *new_)
 {
+    return old && new_ && str_eq(old->uid, new_->uid);
+}
+
+static void on_ephemeral_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    if (new_ && !is_same_object(old, new_))
+        enqueue(self, new_, NULL);
+}
+
+static void on_ephemeral_claim_changed(void *self, struct kube_object *old,
+                                       struct kube_object *new_)
+{
+    struct ephemerals *ephemerals = self;
+    const struct kube_object *claim = new_ ? new_ : old;
+    if (is_same_object(old, new_))
+        return;
     struct kube_informer *pods = hub_informer(ephemerals->hub, "pods");
     const struct kube_object *pod;
     for (size_t at = 0; (pod = kube_informer_next(pods, claim->namespace_, &at));)
         enqueue(ephemerals, pod, claim->name);
-}
-
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
-{
-    if (new_ && old && str_eq(old->uid, new_->uid))
-        return;
-    if (str_eq(resource->storage, "pods") && new_)
-        enqueue(self, new_, NULL);
-    else if (str_eq(resource->storage, "persistentvolumeclaims"))
-        claim_changed(self, new_ ? new_ : old);
 }
 
 static void *start(struct hub *hub)
@@ -177,4 +182,14 @@ static void stop(void *self)
     free(ephemerals);
 }
 
-const struct controller EPHEMERAL_CONTROLLER = {start, changed, stop};
+static const struct controller_watch EPHEMERAL_WATCHES[] = {
+    {"pods", on_ephemeral_pod_changed},
+    {"persistentvolumeclaims", on_ephemeral_claim_changed},
+    {NULL, NULL},
+};
+
+const struct controller EPHEMERAL_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = EPHEMERAL_WATCHES,
+};

@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -68,4 +68,7 @@ static void stop(void *self)
     free(events);
 }
 
-const struct controller EVENT_CONTROLLER = {start, NULL, stop};
+const struct controller EVENT_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+};

@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/garbage.h"
-#include "engine/controllers/hub.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 
@@ -124,8 +124,8 @@ static void enter(struct garbage *garbage, const struct registry_resource *resou
         enqueue_waiting_owners(garbage, new_->json);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_garbage_changed(void *self, const struct registry_resource *resource,
+                               struct kube_object *old, struct kube_object *new_)
 {
     struct garbage *garbage = self;
     if (old)
@@ -440,4 +440,8 @@ static void stop(void *self)
     free(garbage);
 }
 
-const struct controller GARBAGE_CONTROLLER = {start, changed, stop};
+const struct controller GARBAGE_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .other_changed = on_garbage_changed,
+};

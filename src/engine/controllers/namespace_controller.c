@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 
@@ -270,16 +270,19 @@ static void work(void *context, const char *name)
 
 /* ---- Hearing --------------------------------------------------------------------------------- */
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_namespace_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     struct namespaces *namespaces = self;
-    if (str_eq(resource->id.plural, "namespaces")) {
-        if (new_)
-            workqueue_add(namespaces->queue, new_->name);
-        return;
-    }
-    /* Something left, or the account is missing: the namespace may want to look. */
+    if (new_)
+        workqueue_add(namespaces->queue, new_->name);
+}
+
+/* An object is gone: a namespace that is being deleted may be empty now, and another one may lack
+ * its service account. */
+static void on_namespace_object_changed(void *self, const struct registry_resource *resource,
+                                        struct kube_object *old, struct kube_object *new_)
+{
+    struct namespaces *namespaces = self;
     if (!new_ && resource->id.namespaced)
         workqueue_add(namespaces->queue, old->namespace_);
 }
@@ -299,4 +302,14 @@ static void stop(void *self)
     free(namespaces);
 }
 
-const struct controller NAMESPACE_CONTROLLER = {start, changed, stop};
+static const struct controller_watch NAMESPACE_WATCHES[] = {
+    {"namespaces", on_namespace_changed},
+    {NULL, NULL},
+};
+
+const struct controller NAMESPACE_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = NAMESPACE_WATCHES,
+    .other_changed = on_namespace_object_changed,
+};

@@ -2,7 +2,7 @@
  * nothing; the scheduler starts groups, and others read here how that went. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/pod_group_status.h"
 #include "engine/scheduler/gang.h"
 #include "kube/client/workqueue.h"
@@ -100,20 +100,21 @@ static void enqueue(struct pod_groups *groups, const char *namespace_, const cha
     workqueue_add_after(groups->queue, key, GATHER_MS);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_pod_group_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
-    const struct kube_object *either = new_ ? new_ : old;
-    if (str_eq(resource->storage, STORAGE)) {
-        enqueue(self, either->namespace_, either->name);
-    } else if (str_eq(resource->storage, "pods")) {
-        const char *before = old ? kube_meta_label(old->json, SCHEDULER_GANG_LABEL) : NULL;
-        const char *after = new_ ? kube_meta_label(new_->json, SCHEDULER_GANG_LABEL) : NULL;
-        if (!str_is_empty(after))
-            enqueue(self, either->namespace_, after);
-        if (!str_is_empty(before) && !str_eq(before, after))
-            enqueue(self, either->namespace_, before);
-    }
+    const struct kube_object *group = new_ ? new_ : old;
+    enqueue(self, group->namespace_, group->name);
+}
+
+static void on_pod_group_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    const struct kube_object *pod = new_ ? new_ : old;
+    const char *before = old ? kube_meta_label(old->json, SCHEDULER_GANG_LABEL) : NULL;
+    const char *after = new_ ? kube_meta_label(new_->json, SCHEDULER_GANG_LABEL) : NULL;
+    if (!str_is_empty(after))
+        enqueue(self, pod->namespace_, after);
+    if (!str_is_empty(before) && !str_eq(before, after))
+        enqueue(self, pod->namespace_, before);
 }
 
 static void *start(struct hub *hub)
@@ -131,4 +132,14 @@ static void stop(void *self)
     free(groups);
 }
 
-const struct controller POD_GROUP_CONTROLLER = {start, changed, stop};
+static const struct controller_watch POD_GROUP_WATCHES[] = {
+    {STORAGE, on_pod_group_changed},
+    {"pods", on_pod_group_pod_changed},
+    {NULL, NULL},
+};
+
+const struct controller POD_GROUP_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = POD_GROUP_WATCHES,
+};

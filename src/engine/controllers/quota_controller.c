@@ -1,9 +1,9 @@
 /* Keeps what quotas have used true when objects go, end or shrink: the server counts again whenever
- * the status of a quota is written (rest_quota.c), and this is who writes it, soon after anything
+ * the status of a quota is written (quota_write.c), and this is who writes it, soon after anything
  * in the namespace came or went. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 
@@ -75,19 +75,21 @@ static bool counts_as_before(const struct kube_object *old, const struct kube_ob
            !a == !b && (!a || json_equal(a, b));
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_quota_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    if (new_)
+        enqueue(self, new_);
+}
+
+static void on_quota_object_changed(void *self, const struct registry_resource *resource,
+                                    struct kube_object *old, struct kube_object *new_)
 {
     struct quota_counter *counter = self;
-    const struct kube_object *either = new_ ? new_ : old, *quota;
+    const struct kube_object *object = new_ ? new_ : old, *quota;
     struct kube_informer *quotas = hub_informer(counter->hub, STORAGE);
-    bool itself = str_eq(resource->storage, STORAGE);
-    if (itself && new_)
-        enqueue(counter, new_);
-    if (itself || !resource->id.namespaced || kube_informer_count(quotas) == 0 ||
-        counts_as_before(old, new_))
+    if (!resource->id.namespaced || kube_informer_count(quotas) == 0 || counts_as_before(old, new_))
         return;
-    for (size_t at = 0; (quota = kube_informer_next(quotas, either->namespace_, &at));)
+    for (size_t at = 0; (quota = kube_informer_next(quotas, object->namespace_, &at));)
         enqueue(counter, quota);
 }
 
@@ -106,4 +108,14 @@ static void stop(void *self)
     free(counter);
 }
 
-const struct controller QUOTA_CONTROLLER = {start, changed, stop};
+static const struct controller_watch QUOTA_WATCHES[] = {
+    {STORAGE, on_quota_changed},
+    {NULL, NULL},
+};
+
+const struct controller QUOTA_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = QUOTA_WATCHES,
+    .other_changed = on_quota_object_changed,
+};

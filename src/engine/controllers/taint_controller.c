@@ -2,7 +2,7 @@
  * be scheduled on, one that is not or is cordoned cannot. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "engine/scheduler/taints.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
@@ -59,11 +59,10 @@ static void work(void *context, const char *name)
     kube_patch(hub_client(taints->hub), &KUBE_NODES, NULL, name, NULL, patch, on_written, writing);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_taint_node_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     struct taints *taints = self;
-    if (new_ && str_eq(resource->storage, "nodes"))
+    if (new_)
         workqueue_add(taints->queue, new_->name);
 }
 
@@ -82,4 +81,13 @@ static void stop(void *self)
     free(taints);
 }
 
-const struct controller TAINT_CONTROLLER = {start, changed, stop};
+static const struct controller_watch TAINT_WATCHES[] = {
+    {"nodes", on_taint_node_changed},
+    {NULL, NULL},
+};
+
+const struct controller TAINT_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = TAINT_WATCHES,
+};

@@ -5,7 +5,7 @@
 #define TRAINYARD_ENGINE_WORKLOADS_H
 
 #include "base/map.h"
-#include "engine/controllers/hub.h"
+#include "engine/hub/hub.h"
 #include "kube/client/pass.h"
 #include "kube/client/workqueue.h"
 

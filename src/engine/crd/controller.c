@@ -1,9 +1,10 @@
 /* A definition that is deleted takes its objects along: all of them are deleted, and when none is
  * left it may go. What it leaves are its names, which another definition may have been waiting for.
  */
+#include "engine/crd/controller.h"
+
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
 #include "engine/crd/definition.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
@@ -157,14 +158,18 @@ static void enqueue_refused(struct cleaner *cleaner)
             workqueue_add(cleaner->queue, object->name);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+/* The deleted object may be the last one of a definition that is being deleted. */
+static void on_definition_object_changed(void *self, const struct registry_resource *resource,
+                                         struct kube_object *old, struct kube_object *new_)
 {
     struct cleaner *cleaner = self;
-    if (resource->definition && !new_) /* perhaps the last object of one that goes */
+    if (resource->definition && !new_)
         workqueue_add(cleaner->queue, resource->storage);
-    if (!str_eq(resource->storage, DEFINITION_STORAGE))
-        return;
+}
+
+static void on_definition_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    struct cleaner *cleaner = self;
     if (new_ && kube_meta_is_deleting(new_->json))
         workqueue_add(cleaner->queue, new_->name);
     else if (!new_)
@@ -186,4 +191,14 @@ static void stop(void *self)
     free(cleaner);
 }
 
-const struct controller DEFINITION_CONTROLLER = {start, changed, stop};
+static const struct controller_watch DEFINITION_WATCHES[] = {
+    {DEFINITION_STORAGE, on_definition_changed},
+    {NULL, NULL},
+};
+
+const struct controller DEFINITION_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = DEFINITION_WATCHES,
+    .other_changed = on_definition_object_changed,
+};

@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/stored.h"
+#include "engine/api/open_calls.h"
 #include "engine/crd/definition.h"
-#include "engine/watch/watchers.h"
+#include "engine/stored/stored.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -15,13 +15,13 @@ static const char PREFIX[] = "/" DEFINITION_STORAGE "/";
 
 struct definitions {
     struct registry *registry;
-    struct list_head *watchers; /* struct watcher_link */
+    struct list_head *watchers; /* struct open_call */
     struct store_watch *watch;
 };
 
 static void end_watches(struct definitions *definitions, const char *storage)
 {
-    LIST_EACH_SAFE (struct watcher_link, each, definitions->watchers, link)
+    LIST_EACH_SAFE (struct open_call, each, definitions->watchers, link)
         if (str_eq(each->storage, storage))
             each->end(each);
 }

@@ -16,7 +16,7 @@ void meta_set_time(struct arena *arena, struct json *object, const char *name, i
     json_set_string(arena, object, name, text);
 }
 
-/* What no client says. Of managedFields it may; rest_track_fields() sees to them. */
+/* What no client says. Of managedFields it may; api_track_fields() sees to them. */
 static void drop_server_fields(struct json *meta)
 {
     json_remove(meta, "selfLink");

@@ -3,7 +3,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/admission/admission.h"
+#include "engine/api/handlers.h"
 #include "engine/crd/definition.h"
 #include "engine/kinds/kinds.h"
 #include "kube/types/types.h"
@@ -137,7 +138,7 @@ static const struct registry_resource RESOURCES[] = {
             },
         .hooks = {.defaults = kind_namespace_defaults,
                   .create = kind_namespace_create,
-                  .admit = rest_admit_namespace},
+                  .admit = admission_admit_namespace},
     },
     {
         CORE("nodes", "Node", false),
@@ -160,7 +161,7 @@ static const struct registry_resource RESOURCES[] = {
         .subresources = STATUS_OF("PersistentVolumeClaim"),
         .hooks = {.create = kind_claim_create,
                   .validate = kind_claim_validate,
-                  .admit = rest_admit_claim},
+                  .admit = admission_admit_claim},
     },
     {
         CORE("persistentvolumes", "PersistentVolume", false),
@@ -212,7 +213,7 @@ static const struct registry_resource RESOURCES[] = {
         .hooks = {.defaults = kind_pod_defaults,
                   .create = kind_pod_create,
                   .validate = kind_pod_validate,
-                  .admit = rest_admit_pod},
+                  .admit = admission_admit_pod},
     },
     {
         CORE("resourcequotas", "ResourceQuota", true),
@@ -222,8 +223,8 @@ static const struct registry_resource RESOURCES[] = {
         .verbs = VERBS_ALL,
         .subresources = STATUS_OF("ResourceQuota"),
         .hooks = {.validate = kind_resource_quota_validate,
-                  .admit = rest_admit_quota,
-                  .status = rest_recount_quota},
+                  .admit = admission_admit_quota,
+                  .status = admission_recount_quota},
     },
     {
         CORE("secrets", "Secret", true),
@@ -278,7 +279,7 @@ static const struct registry_resource RESOURCES[] = {
         .hooks = {.defaults = kind_definition_defaults,
                   .validate = kind_definition_validate,
                   .delete_ = kind_definition_delete,
-                  .admit = rest_admit_definition},
+                  .admit = api_admit_definition},
     },
     {
         GROUPED("apps", "v1", "deployments", "Deployment", true),
@@ -423,7 +424,7 @@ static const struct registry_resource RESOURCES[] = {
         .name_rule = NAME_PATH,
         .hooks = {.defaults = kind_binding_defaults,
                   .validate = kind_binding_validate,
-                  .admit = rest_admit_binding},
+                  .admit = api_admit_binding},
     },
     {
         GROUPED("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false),
@@ -431,7 +432,7 @@ static const struct registry_resource RESOURCES[] = {
         .singular = "clusterrole",
         .verbs = VERBS_ALL,
         .name_rule = NAME_PATH,
-        .hooks = {.validate = kind_role_validate, .admit = rest_admit_role},
+        .hooks = {.validate = kind_role_validate, .admit = api_admit_role},
     },
     {
         GROUPED("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", true),
@@ -441,7 +442,7 @@ static const struct registry_resource RESOURCES[] = {
         .name_rule = NAME_PATH,
         .hooks = {.defaults = kind_binding_defaults,
                   .validate = kind_binding_validate,
-                  .admit = rest_admit_binding},
+                  .admit = api_admit_binding},
     },
     {
         GROUPED("rbac.authorization.k8s.io", "v1", "roles", "Role", true),
@@ -449,7 +450,7 @@ static const struct registry_resource RESOURCES[] = {
         .singular = "role",
         .verbs = VERBS_ALL,
         .name_rule = NAME_PATH,
-        .hooks = {.validate = kind_role_validate, .admit = rest_admit_role},
+        .hooks = {.validate = kind_role_validate, .admit = api_admit_role},
     },
     {
         GROUPED("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", false),
@@ -458,7 +459,8 @@ static const struct registry_resource RESOURCES[] = {
         .short_names = NAMES("pc"),
         .verbs = VERBS_ALL,
         .generation = true,
-        .hooks = {.validate = kind_priority_class_validate, .admit = rest_admit_priority_class},
+        .hooks = {.validate = kind_priority_class_validate,
+                  .admit = admission_admit_priority_class},
     },
     /* Before Volcano's of the same name: who says only "podgroup" means the one that counts here.
      */

@@ -70,7 +70,7 @@ enum registry_name_rule {
     NAME_PATH,      /* anything that can be a piece of a path: "system:discovery" */
 };
 
-struct rest;
+struct api_call;
 
 /* What a kind adds to a write; each may be NULL. They see objects whose metadata is complete and
  * right. `old` is NULL on create. `defaults` comes first, on every write of the main resource, so
@@ -88,9 +88,10 @@ struct registry_hooks {
     /* Deletion is asked for the first time: what must be so before the object goes. */
     void (*delete_)(struct arena *arena, struct json *object, int64_t now_ms);
     /* After validation, with the store and who asks at hand: may complete or refuse. */
-    int (*admit)(struct rest *rest, struct json *object, const struct json *old, struct err *err);
+    int (*admit)(struct api_call *rest, struct json *object, const struct json *old,
+                 struct err *err);
     /* A status was written that the server knows better. */
-    int (*status)(struct rest *rest, struct json *object, struct err *err);
+    int (*status)(struct api_call *rest, struct json *object, struct err *err);
 };
 
 /* Another version in which clients may see and write a kind. What is stored, and what all of this

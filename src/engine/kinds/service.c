@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
 #include "engine/engine.h"
+#include "engine/internal.h"
 #include "engine/kinds/defaults.h"
 #include "engine/kinds/rule.h"
 #include "engine/kinds/service_addresses.h"

@@ -5,9 +5,9 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
 #include "engine/kinds/rule.h"
 #include "engine/kinds/service_spec.h"
+#include "engine/stored/stored.h"
 #include "kube/object.h"
 
 #include <arpa/inet.h>
@@ -37,8 +37,8 @@ static bool has_address(const struct json *service, const char *text)
 
 static char *key_of(struct arena *arena, const struct json *service)
 {
-    return rest_key(arena, registry_built_in("", "v1", "services"), kube_meta_namespace(service),
-                    kube_meta_name(service));
+    return stored_key(arena, registry_built_in("", "v1", "services"), kube_meta_namespace(service),
+                      kube_meta_name(service));
 }
 
 /* Reads the service of the key, as the store knows it. Returns NULL if there is none. */
@@ -353,7 +353,7 @@ struct service_addresses *service_addresses_new(struct store *store)
     addresses->next = RANGE_FIRST;
     map_init(&addresses->owners);
     size_t count = store_list(
-        store, rest_key(arena, registry_built_in("", "v1", "services"), "", NULL), &objects);
+        store, stored_key(arena, registry_built_in("", "v1", "services"), "", NULL), &objects);
     for (size_t i = 0; i < count; i++) {
         learn(addresses, objects[i]);
         store_object_unref(objects[i]);

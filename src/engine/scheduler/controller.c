@@ -3,6 +3,8 @@
  * a burst of pods spreads. A pod that fits nowhere says so in its condition and an event, and is
  * looked at again whenever a node changes or a pod ends. Pods of a group are decided on together
  * (scheduler_gang_controller.c). */
+#include "engine/scheduler/controller.h"
+
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/scheduler/gang.h"
@@ -180,9 +182,9 @@ static bool has_same_place(const struct kube_object *old, const struct kube_obje
            (!a || json_equal(a, b));
 }
 
-static void pod_changed(struct scheduler *scheduler, struct kube_object *old,
-                        struct kube_object *new_)
+static void on_scheduler_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
+    struct scheduler *scheduler = self;
     const char *before = scheduler_occupied_node(old), *after = scheduler_occupied_node(new_);
     const struct kube_object *either = new_ ? new_ : old;
     _cleanup_free_ char *key = mem_printf("%s/%s", either->namespace_, either->name);
@@ -233,15 +235,17 @@ static bool node_matters(const struct kube_object *old, const struct kube_object
            kube_condition_is_true(new_->json, "Ready");
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_scheduler_node_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
-    if (str_eq(resource->storage, "pods"))
-        pod_changed(self, old, new_);
-    else if (str_eq(resource->storage, "nodes") && node_matters(old, new_))
+    if (node_matters(old, new_))
         recheck(self, is_any);
-    else if (str_eq(resource->storage, "podgroups.scheduling.x-k8s.io"))
-        scheduler_gang_enqueue(self, (new_ ? new_ : old)->namespace_, (new_ ? new_ : old)->name);
+}
+
+static void on_scheduler_group_changed(void *self, struct kube_object *old,
+                                       struct kube_object *new_)
+{
+    const struct kube_object *group = new_ ? new_ : old;
+    scheduler_gang_enqueue(self, group->namespace_, group->name);
 }
 
 static void *start(struct hub *hub)
@@ -272,4 +276,15 @@ static void stop(void *self)
     free(scheduler);
 }
 
-const struct controller SCHEDULER_CONTROLLER = {start, changed, stop};
+static const struct controller_watch SCHEDULER_WATCHES[] = {
+    {"pods", on_scheduler_pod_changed},
+    {"nodes", on_scheduler_node_changed},
+    {"podgroups.scheduling.x-k8s.io", on_scheduler_group_changed},
+    {NULL, NULL},
+};
+
+const struct controller SCHEDULER_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = SCHEDULER_WATCHES,
+};

@@ -5,7 +5,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "engine/controllers/hub.h"
+#include "engine/hub/hub.h"
 #include "engine/scheduler/scheduler.h"
 #include "kube/client/workqueue.h"
 

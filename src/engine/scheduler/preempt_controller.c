@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/disruption.h"
+#include "engine/scheduler/disruption.h"
 #include "engine/scheduler/preempt.h"
 #include "kube/object.h"
 

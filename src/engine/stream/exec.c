@@ -2,8 +2,9 @@
  * protocol changed, and the session left to remote_spdy.c or remote_websocket.c. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
-#include "engine/stream/remote_carriers.h"
+#include "engine/api/call.h"
+#include "engine/stream/handlers.h"
+#include "engine/stream/remote_session.h"
 #include "kube/pod_container.h"
 #include "net/http/websocket_handshake.h"
 
@@ -15,14 +16,20 @@ static const struct protocol {
     bool websocket, spdy;
     bool plain_errors; /* no Status on the error channel */
     bool resizes;
-    struct remote_websocket_form form;
+    struct remote_websocket_variant variant;
 } PROTOCOLS[] = {
-    {.name = "v5.channel.k8s.io", .websocket = true, .resizes = true, .form.half_closes = true},
+    {.name = "v5.channel.k8s.io", .websocket = true, .resizes = true, .variant.half_closes = true},
     {.name = "v4.channel.k8s.io", .websocket = true, .spdy = true, .resizes = true},
-    {.name = "v4.base64.channel.k8s.io", .websocket = true, .resizes = true, .form.base64 = true},
+    {.name = "v4.base64.channel.k8s.io",
+     .websocket = true,
+     .resizes = true,
+     .variant.base64 = true},
     {.name = "v3.channel.k8s.io", .spdy = true, .plain_errors = true, .resizes = true},
     {.name = "v2.channel.k8s.io", .spdy = true, .plain_errors = true},
-    {.name = "base64.channel.k8s.io", .websocket = true, .plain_errors = true, .form.base64 = true},
+    {.name = "base64.channel.k8s.io",
+     .websocket = true,
+     .plain_errors = true,
+     .variant.base64 = true},
     {.name = "channel.k8s.io", .websocket = true, .spdy = true, .plain_errors = true},
 };
 
@@ -65,10 +72,10 @@ static const struct json *find_container(const struct json *pod, const char *lis
 }
 
 /* As kubectl itself, and the API server, choose: the one that is named, or the first. */
-static int choose_container(struct rest *rest, const struct json *pod,
+static int choose_container(struct api_call *call, const struct json *pod,
                             const struct json **ret_container, struct err *err)
 {
-    const char *asked = rest_query(rest, "container");
+    const char *asked = api_query(call, "container");
     if (str_is_empty(asked))
         asked = NULL;
     *ret_container = find_container(pod, "containers", asked);
@@ -76,26 +83,26 @@ static int choose_container(struct rest *rest, const struct json *pod,
         *ret_container = find_container(pod, "initContainers", asked);
     return *ret_container ? 0
                           : err_set(err, ERR_BAD_REQUEST, "container %.63s is not valid for pod %s",
-                                    asked ? asked : "", rest->route.name);
+                                    asked ? asked : "", call->route.name);
 }
 
-static int check_pod(struct rest *rest, const struct json *pod, const char *container,
+static int check_pod(struct api_call *call, const struct json *pod, const char *container,
                      struct err *err)
 {
     const char *phase = json_at(pod, "status", "phase", NULL)
                             ? json_get_string(json_get(pod, "status"), "phase", "")
                             : "Pending";
-    if (!engine_backend(rest->engine)->run)
+    if (!engine_backend(call->engine)->run)
         return err_set(err, ERR_UNAVAILABLE,
                        "no node of this server runs pods, so nothing can be run in pod \"%s\"",
-                       rest->route.name);
+                       call->route.name);
     if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed"))
         return err_set(err, ERR_INTERNAL,
                        "cannot exec into a container in a completed pod; current phase is %s",
                        phase);
     if (str_is_empty(json_get_string(json_get(pod, "spec"), "nodeName", "")))
         return err_set(err, ERR_BAD_REQUEST, "pod %s does not have a host assigned",
-                       rest->route.name);
+                       call->route.name);
     if (json_at(kube_pod_container_status(pod, container), "state", "running", NULL))
         return 0;
     return err_set(err, ERR_INTERNAL,
@@ -103,10 +110,10 @@ static int check_pod(struct rest *rest, const struct json *pod, const char *cont
                    container);
 }
 
-static int read_command(struct rest *rest, const struct json *container, bool attach,
+static int read_command(struct api_call *call, const struct json *container, bool attach,
                         struct engine_pod_command *ret, struct err *err)
 {
-    const char *query = rest->exchange->request->query;
+    const char *query = call->exchange->request->query;
     *ret = (struct engine_pod_command){
         .container = json_get_string(container, "name", ""),
         .in = http_query_flag(query, "stdin"),
@@ -129,49 +136,49 @@ static int read_command(struct rest *rest, const struct json *container, bool at
         return 0;
     }
     size_t count = 0;
-    while (http_query_get_nth(rest->arena, query, "command", count))
+    while (http_query_get_nth(call->arena, query, "command", count))
         count++;
     if (count == 0)
         return err_set(err, ERR_BAD_REQUEST, "you must specify at least one command");
-    const char **words = arena_zalloc(rest->arena, (count + 1) * sizeof(*words));
+    const char **words = arena_zalloc(call->arena, (count + 1) * sizeof(*words));
     for (size_t i = 0; i < count; i++)
-        words[i] = http_query_get_nth(rest->arena, query, "command", i);
+        words[i] = http_query_get_nth(call->arena, query, "command", i);
     ret->arguments = words;
     return 0;
 }
 
-static int upgrade(struct rest *rest, const struct protocol *protocol, struct stream **ret,
+static int upgrade(struct api_call *call, const struct protocol *protocol, struct stream **ret,
                    struct err *err)
 {
     const struct http_header chosen = {.name = OFFER, .value = protocol->name};
-    if (!websocket_is_requested(rest->exchange->request))
-        return http_upgrade(rest->exchange, SPDY, &chosen, ret, err);
-    return websocket_upgrade(rest->exchange, protocol->name, ret, err);
+    if (!websocket_is_requested(call->exchange->request))
+        return http_upgrade(call->exchange, SPDY, &chosen, ret, err);
+    return websocket_upgrade(call->exchange, protocol->name, ret, err);
 }
 
-void rest_exec(struct rest *rest)
+void exec_handle(struct api_call *call)
 {
     struct err err = ERR_INIT;
-    const bool attach = rest->route.sub == SUB_ATTACH;
+    const bool attach = call->route.sub == SUB_ATTACH;
     struct json *pod = NULL;
     const struct json *container = NULL;
     int64_t revision;
     const struct protocol *protocol = NULL;
     struct engine_pod_command command;
     struct stream *line = NULL;
-    if (rest_load(rest, rest->route.name, &pod, &revision, &err) < 0 ||
-        choose_container(rest, pod, &container, &err) < 0 ||
-        read_command(rest, container, attach, &command, &err) < 0 ||
-        check_pod(rest, pod, command.container, &err) < 0 ||
-        choose_protocol(rest->exchange->request, &protocol, &err) < 0 ||
-        upgrade(rest, protocol, &line, &err) < 0) {
-        rest_respond_error(rest, &err);
+    if (api_load(call, call->route.name, &pod, &revision, &err) < 0 ||
+        choose_container(call, pod, &container, &err) < 0 ||
+        read_command(call, container, attach, &command, &err) < 0 ||
+        check_pod(call, pod, command.container, &err) < 0 ||
+        choose_protocol(call->exchange->request, &protocol, &err) < 0 ||
+        upgrade(call, protocol, &line, &err) < 0) {
+        api_respond_error(call, &err);
         return;
     }
     const struct remote_request request = {
         .pod = pod, .command = command, .plain_errors = protocol->plain_errors};
-    if (websocket_is_requested(rest->exchange->request))
-        remote_websocket_new(rest->engine, line, &request, &protocol->form);
+    if (websocket_is_requested(call->exchange->request))
+        remote_websocket_new(call->engine, line, &request, &protocol->variant);
     else
-        remote_spdy_new(rest->engine, line, &request, protocol->resizes);
+        remote_spdy_new(call->engine, line, &request, protocol->resizes);
 }

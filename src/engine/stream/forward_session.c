@@ -4,7 +4,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/open_calls.h"
+#include "engine/internal.h"
+#include "engine/stored/stored.h"
 
 enum { END_GRACE_MS = 5 * 1000 }; /* for what an ended pod said to be read */
 
@@ -23,7 +25,7 @@ static void detach(struct forward_session *self)
         return;
     self->over = true;
     loop_timer_stop(&self->end_timer);
-    watcher_link_remove(&self->link);
+    open_call_remove(&self->link);
     store_watch_stop(TAKE(self->watch));
 }
 
@@ -56,7 +58,7 @@ static size_t pending(void *context)
     return self->peer_gone ? 0 : self->ops->pending(self);
 }
 
-static void on_line_gone(void *context, struct forward_line *line)
+static void on_line_gone(void *context, struct forward_connection *line)
 {
     struct forward_session *self = context;
     list_remove(&line->link);
@@ -71,18 +73,18 @@ bool forward_session_is_open(const struct forward_session *self)
     return !self->over && !self->end_timer.running;
 }
 
-struct forward_line *forward_session_add(struct forward_session *self, const char *request_id,
-                                         int port)
+struct forward_connection *forward_session_add(struct forward_session *self, const char *request_id,
+                                               int port)
 {
-    struct forward_line *line = forward_line_new(&self->site, request_id, port);
+    struct forward_connection *line = forward_connection_new(&self->site, request_id, port);
     list_push(&self->lines, &line->link);
     return line;
 }
 
 void forward_session_drained(struct forward_session *self)
 {
-    LIST_EACH (struct forward_line, line, &self->lines, link)
-        forward_line_resume(line);
+    LIST_EACH (struct forward_connection, line, &self->lines, link)
+        forward_connection_resume(line);
 }
 
 /* ---- the pod's side -------------------------------------------------------------------------- */
@@ -101,7 +103,7 @@ static void on_end_timer(struct loop_timer *timer)
     close_session(CONTAINER_OF(timer, struct forward_session, end_timer));
 }
 
-static void end_link(struct watcher_link *link)
+static void end_link(struct open_call *link)
 {
     close_session(CONTAINER_OF(link, struct forward_session, link));
 }
@@ -142,7 +144,7 @@ void forward_session_init(struct forward_session *self, struct engine *engine,
         .context = self,
     };
     loop_timer_init(self->site.loop, &self->end_timer, on_end_timer);
-    watcher_link_add(engine_watchers(engine), &self->link, "pods", end_link);
+    open_call_add(engine_open_calls(engine), &self->link, "pods", end_link);
     /* From now on: cannot fail, for that needs no history. */
     (void)store_watch(engine_store(engine), self->key, -1, on_pod_event, self, &self->watch, NULL);
 }

@@ -5,8 +5,8 @@
 #ifndef TRAINYARD_ENGINE_FORWARD_SESSION_H
 #define TRAINYARD_ENGINE_FORWARD_SESSION_H
 
-#include "engine/stream/forward_line.h"
-#include "engine/watch/watchers.h"
+#include "engine/api/open_calls.h"
+#include "engine/stream/forward_connection.h"
 
 struct forward_session;
 
@@ -22,9 +22,9 @@ struct forward_session {
     struct forward_site site;
     struct arena *arena; /* of the pod and the key */
     const char *key;
-    struct list_head lines; /* struct forward_line */
+    struct list_head lines; /* struct forward_connection */
     struct store_watch *watch;
-    struct watcher_link link;
+    struct open_call link;
     struct loop_timer end_timer; /* runs once the pod has ended */
     bool over;                   /* nothing new; what is left closes */
     bool peer_gone;
@@ -37,8 +37,8 @@ void forward_session_init(struct forward_session *self, struct engine *engine,
 
 /* Whether the peer may still open lines. */
 bool forward_session_is_open(const struct forward_session *self);
-struct forward_line *forward_session_add(struct forward_session *self, const char *request_id,
-                                         int port);
+struct forward_connection *forward_session_add(struct forward_session *self, const char *request_id,
+                                               int port);
 
 /* Nothing written is pending any more. */
 void forward_session_drained(struct forward_session *self);

@@ -2,7 +2,8 @@
  * changed, and the session left to port_forward_spdy.c or port_forward_websocket.c. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
+#include "engine/stream/handlers.h"
 #include "engine/stream/port_forward.h"
 #include "net/http/websocket_handshake.h"
 #include "net/stream/websocket_stream.h"
@@ -66,14 +67,14 @@ static int check_upgrade(const struct http_request *request, const struct websoc
 }
 
 /* The ports of the query: "ports=80,81", also repeated. */
-static int read_ports(struct rest *rest, struct port_forward_ports *ret, struct err *err)
+static int read_ports(struct api_call *call, struct port_forward_ports *ret, struct err *err)
 {
     const char *text;
-    for (size_t i = 0; (text = http_query_get_nth(rest->arena, rest->exchange->request->query,
+    for (size_t i = 0; (text = http_query_get_nth(call->arena, call->exchange->request->query,
                                                   "ports", i)) != NULL;
          i++) {
         for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-            const char *word = arena_strndup(rest->arena, at, strcspn(at, ","));
+            const char *word = arena_strndup(call->arena, at, strcspn(at, ","));
             int64_t port;
             if (str_to_int64(word, 1, 65535, &port, NULL) < 0)
                 return err_set(err, ERR_BAD_REQUEST,
@@ -90,21 +91,21 @@ static int read_ports(struct rest *rest, struct port_forward_ports *ret, struct 
     return ret->count ? 0 : err_set(err, ERR_BAD_REQUEST, "query parameter \"ports\" is required");
 }
 
-static int upgrade(struct rest *rest, const struct websocket_protocol *protocol,
+static int upgrade(struct api_call *call, const struct websocket_protocol *protocol,
                    struct stream **ret, struct err *err)
 {
     const struct http_header chosen = {.name = OFFER, .value = PROTOCOL};
-    return protocol ? websocket_upgrade(rest->exchange, protocol->name, ret, err)
-                    : http_upgrade(rest->exchange, SPDY, &chosen, ret, err);
+    return protocol ? websocket_upgrade(call->exchange, protocol->name, ret, err)
+                    : http_upgrade(call->exchange, SPDY, &chosen, ret, err);
 }
 
-static int check_pod(struct rest *rest, const struct json *pod, struct err *err)
+static int check_pod(struct api_call *call, const struct json *pod, struct err *err)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "Pending");
-    if (!engine_backend(rest->engine)->connect)
+    if (!engine_backend(call->engine)->connect)
         return err_set(err, ERR_UNAVAILABLE,
                        "no node of this server runs pods, so pod \"%s\" has no ports",
-                       rest->route.name);
+                       call->route.name);
     if (!str_eq(phase, "Running"))
         return err_set(err, ERR_BAD_REQUEST,
                        "unable to forward port because pod is not running. Current status=%s",
@@ -112,22 +113,22 @@ static int check_pod(struct rest *rest, const struct json *pod, struct err *err)
     return 0;
 }
 
-static void begin_session(struct rest *rest, const struct websocket_protocol *protocol,
+static void begin_session(struct api_call *call, const struct websocket_protocol *protocol,
                           struct stream *line, const struct json *pod,
                           const struct port_forward_ports *ports)
 {
     const char *key =
-        rest_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
+        stored_key(call->arena, call->route.resource, call->route.namespace_, call->route.name);
     if (protocol && protocol->channels) {
-        port_forward_websocket_new(rest->engine, line, key, pod, ports);
+        port_forward_websocket_new(call->engine, line, key, pod, ports);
         return;
     }
     if (protocol)
-        line = websocket_stream_new(engine_loop(rest->engine), line);
-    port_forward_spdy_new(rest->engine, line, key, pod);
+        line = websocket_stream_new(engine_loop(call->engine), line);
+    port_forward_spdy_new(call->engine, line, key, pod);
 }
 
-void rest_port_forward(struct rest *rest)
+void port_forward_handle(struct api_call *call)
 {
     struct err err = ERR_INIT;
     struct json *pod = NULL;
@@ -135,14 +136,14 @@ void rest_port_forward(struct rest *rest)
     const struct websocket_protocol *protocol = NULL;
     struct port_forward_ports ports = {0};
     struct stream *line = NULL;
-    if (rest_load(rest, rest->route.name, &pod, &revision, &err) < 0 ||
-        check_upgrade(rest->exchange->request, &protocol, &err) < 0 ||
-        check_pod(rest, pod, &err) < 0 ||
-        (protocol && protocol->channels && read_ports(rest, &ports, &err) < 0) ||
-        upgrade(rest, protocol, &line, &err) < 0) {
-        rest_respond_error(rest, &err);
+    if (api_load(call, call->route.name, &pod, &revision, &err) < 0 ||
+        check_upgrade(call->exchange->request, &protocol, &err) < 0 ||
+        check_pod(call, pod, &err) < 0 ||
+        (protocol && protocol->channels && read_ports(call, &ports, &err) < 0) ||
+        upgrade(call, protocol, &line, &err) < 0) {
+        api_respond_error(call, &err);
         return;
     }
     ports.half_closes = protocol && protocol->half_closes;
-    begin_session(rest, protocol, line, pod, &ports);
+    begin_session(call, protocol, line, pod, &ports);
 }

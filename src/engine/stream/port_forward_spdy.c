@@ -69,17 +69,17 @@ static const struct forward_session_ops OPS = {
 
 static void on_data(void *context, const char *data, size_t size)
 {
-    forward_line_data(context, data, size);
+    forward_connection_data(context, data, size);
 }
 
 static void on_data_end(void *context)
 {
-    forward_line_end(context, FORWARD_DATA);
+    forward_connection_end(context, FORWARD_DATA);
 }
 
 static void on_data_reset(void *context)
 {
-    forward_line_reset(context, FORWARD_DATA);
+    forward_connection_reset(context, FORWARD_DATA);
 }
 
 /* Nothing is expected on the error stream. */
@@ -89,12 +89,12 @@ static void on_error_data(void *context, const char *data, size_t size)
 
 static void on_error_end(void *context)
 {
-    forward_line_end(context, FORWARD_ERROR);
+    forward_connection_end(context, FORWARD_ERROR);
 }
 
 static void on_error_reset(void *context)
 {
-    forward_line_reset(context, FORWARD_ERROR);
+    forward_connection_reset(context, FORWARD_ERROR);
 }
 
 static const struct spdy_stream_handler STREAM_HANDLERS[FORWARD_CHANNELS] = {
@@ -105,10 +105,10 @@ static const struct spdy_stream_handler STREAM_HANDLERS[FORWARD_CHANNELS] = {
 };
 
 /* The line that this stream completes, or NULL. */
-static struct forward_line *find_line(struct spdy_forward *self, const char *request_id, int port,
-                                      enum forward_channel which)
+static struct forward_connection *find_line(struct spdy_forward *self, const char *request_id,
+                                            int port, enum forward_channel which)
 {
-    LIST_EACH (struct forward_line, line, &self->base.lines, link)
+    LIST_EACH (struct forward_connection, line, &self->base.lines, link)
         if (!line->opened && !line->channels[which] && line->port == port &&
             str_eq(line->request_id, request_id))
             return line;
@@ -134,11 +134,11 @@ static void on_stream(void *context, struct spdy_stream *stream, const struct ht
         implied = mem_printf("%u", spdy_stream_id(stream) - (which == FORWARD_DATA ? 2U : 0U));
         request_id = implied;
     }
-    struct forward_line *line = find_line(self, request_id, (int)port, which);
+    struct forward_connection *line = find_line(self, request_id, (int)port, which);
     if (!line)
         line = forward_session_add(&self->base, request_id, (int)port);
     spdy_stream_accept(stream, &STREAM_HANDLERS[which], line);
-    forward_line_take(line, which, stream);
+    forward_connection_take(line, which, stream);
 }
 
 /* ---- the peer's session ---------------------------------------------------------------------- */

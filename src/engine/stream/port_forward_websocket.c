@@ -3,17 +3,18 @@
 #include "engine/stream/port_forward.h"
 
 #include "base/mem.h"
+#include "engine/stream/channel_message.h"
 #include "engine/stream/forward_session.h"
 #include "net/stream/websocket.h"
 #include "net/stream/websocket_session.h"
 
 #include <stdlib.h>
 
-enum { CLOSES = 0xFF, PER_PORT = 2 };
+enum { PER_PORT = 2 }; /* channels */
 
 struct channel {
     struct websocket_forward *owner;
-    struct forward_line *line; /* NULL: not connected yet, or over */
+    struct forward_connection *line; /* NULL: not connected yet, or over */
     int number;
     bool paused;
 };
@@ -23,7 +24,7 @@ struct websocket_forward {
     struct websocket_session *session; /* NULL once it has closed */
     struct port_forward_ports ports;
     struct channel *channels; /* two per port: the bytes, the error */
-    int channel;              /* of the message that is being read; -1: not known yet */
+    int channel;              /* of the message that is being read, or CHANNEL_MESSAGE_UNKNOWN */
     size_t paused_count;
 };
 
@@ -101,12 +102,12 @@ static void open_port(struct websocket_forward *self, size_t index)
     struct channel *data = &self->channels[index * PER_PORT], *error = data + 1;
     const int port = self->ports.ports[index];
     const unsigned char number[] = {port & 0xFF, port >> 8};
-    struct forward_line *line = forward_session_add(&self->base, "", port);
+    struct forward_connection *line = forward_session_add(&self->base, "", port);
     data->line = error->line = line;
     write_channel(data, number, sizeof(number));
     write_channel(error, number, sizeof(number));
-    forward_line_take(line, FORWARD_ERROR, error);
-    forward_line_take(line, FORWARD_DATA, data);
+    forward_connection_take(line, FORWARD_ERROR, error);
+    forward_connection_take(line, FORWARD_DATA, data);
 }
 
 static void on_open(void *context)
@@ -117,7 +118,7 @@ static void on_open(void *context)
 }
 
 /* The line that has this channel for its bytes, or NULL. */
-static struct forward_line *find_line(const struct websocket_forward *self, int channel)
+static struct forward_connection *find_line(const struct websocket_forward *self, int channel)
 {
     bool known = channel >= 0 && (size_t)channel < self->ports.count * PER_PORT;
     return known && channel % PER_PORT == 0 ? self->channels[channel].line : NULL;
@@ -126,21 +127,16 @@ static struct forward_line *find_line(const struct websocket_forward *self, int 
 static void on_data(void *context, const char *data, size_t size, bool first, bool last)
 {
     struct websocket_forward *self = context;
-    if (first)
-        self->channel = -1;
-    if (self->channel < 0 && size) {
-        self->channel = (unsigned char)data[0];
-        data++;
-        size--;
-    }
+    channel_message_read(&self->channel, first, &data, &size);
     if (size == 0)
         return;
-    bool closes = self->channel == CLOSES && self->ports.half_closes;
-    struct forward_line *line = find_line(self, closes ? (unsigned char)data[0] : self->channel);
+    bool closes = self->channel == CHANNEL_MESSAGE_CLOSE && self->ports.half_closes;
+    struct forward_connection *line =
+        find_line(self, closes ? (unsigned char)data[0] : self->channel);
     if (line && closes)
-        forward_line_end(line, FORWARD_DATA);
+        forward_connection_end(line, FORWARD_DATA);
     else if (line)
-        forward_line_data(line, data, size);
+        forward_connection_data(line, data, size);
 }
 
 static void on_drain(void *context)
@@ -154,9 +150,9 @@ static void reset_lines(struct websocket_forward *self)
     for (size_t i = 0; i < self->ports.count * PER_PORT; i += PER_PORT) {
         struct channel *data = &self->channels[i], *error = data + 1;
         if (error->line)
-            forward_line_reset(error->line, FORWARD_ERROR);
+            forward_connection_reset(error->line, FORWARD_ERROR);
         if (data->line)
-            forward_line_reset(data->line, FORWARD_DATA);
+            forward_connection_reset(data->line, FORWARD_DATA);
     }
 }
 
@@ -188,7 +184,7 @@ void port_forward_websocket_new(struct engine *engine, struct stream *line, cons
 {
     struct websocket_forward *self = mem_zalloc(sizeof(*self));
     self->ports = *ports;
-    self->channel = -1;
+    self->channel = CHANNEL_MESSAGE_UNKNOWN;
     self->channels = mem_zalloc(ports->count * PER_PORT * sizeof(*self->channels));
     for (size_t i = 0; i < ports->count * PER_PORT; i++)
         self->channels[i] = (struct channel){.owner = self, .number = (int)i};

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/internal.h"
 #include "engine/stream/remote_status.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ struct remote_command {
     struct json *pod;
     struct engine_pod_command command;
     bool plain_errors;
-    const struct remote_carrier *carrier; /* NULL: the caller is gone, or was told all */
+    const struct remote_transport *carrier; /* NULL: the caller is gone, or was told all */
     void *context;
     void *run; /* the backend's; NULL: not yet, or ended */
     struct line lines[LINES];
@@ -99,7 +99,7 @@ static void finish_if_said(struct remote_command *self)
     buf_init(&text, REMOTE_STATUS_MAX);
     remote_status_write(&self->command, self->exit_code, self->err.code ? &self->err : NULL,
                         self->plain_errors, &text);
-    const struct remote_carrier *carrier = TAKE(self->carrier);
+    const struct remote_transport *carrier = TAKE(self->carrier);
     if (text.size)
         carrier->write(self->context, REMOTE_ERROR, text.data, text.size);
     carrier->finish(self->context);
@@ -288,7 +288,7 @@ static const char *const *copy_words(struct arena *arena, const char *const *wor
 
 struct remote_command *remote_command_new(struct engine *engine,
                                           const struct remote_request *request,
-                                          const struct remote_carrier *carrier, void *context)
+                                          const struct remote_transport *carrier, void *context)
 {
     static const enum remote_channel CHANNELS[LINES] = {REMOTE_STDOUT, REMOTE_STDOUT,
                                                         REMOTE_STDERR};

@@ -22,7 +22,7 @@ enum remote_channel {
     REMOTE_CHANNELS,
 };
 
-struct remote_carrier {
+struct remote_transport {
     void (*write)(void *context, enum remote_channel channel, const void *data, size_t size);
     size_t (*pending)(void *context);          /* bytes that the caller has not taken */
     void (*pause)(void *context, bool paused); /* the caller's input */
@@ -40,7 +40,7 @@ struct remote_request {
 /* A session, and with remote_command_start() its command. */
 struct remote_command *remote_command_new(struct engine *engine,
                                           const struct remote_request *request,
-                                          const struct remote_carrier *carrier, void *context);
+                                          const struct remote_transport *carrier, void *context);
 const struct engine_pod_command *remote_command_asked(const struct remote_command *self);
 void remote_command_start(struct remote_command *self);
 

@@ -6,7 +6,7 @@
  * again, which costs less than what was kept for it. Watches of this process have no account and
  * are never ended: they take everything in the next turn of the loop.
  *
- * Knows no objects and no connections; rest_watch.c does.
+ * Knows no objects and no connections; watch.c does.
  */
 #ifndef TRAINYARD_ENGINE_WATCH_EVENTS_H
 #define TRAINYARD_ENGINE_WATCH_EVENTS_H

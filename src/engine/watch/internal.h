@@ -1,18 +1,18 @@
-/* What the files of WATCH share: rest_watch.c has the life of a watcher, rest_watch_event.c makes
+/* What the files of WATCH share: watch.c has the life of a watcher, event.c makes
  * its events. Included by them only. */
-#ifndef TRAINYARD_ENGINE_REST_WATCH_INTERNAL_H
-#define TRAINYARD_ENGINE_REST_WATCH_INTERNAL_H
+#ifndef TRAINYARD_ENGINE_WATCH_INTERNAL_H
+#define TRAINYARD_ENGINE_WATCH_INTERNAL_H
 
-#include "engine/api/rest.h"
+#include "engine/api/call.h"
+#include "engine/api/open_calls.h"
 #include "engine/watch/events.h"
-#include "engine/watch/watchers.h"
 
-struct rest_watcher {
-    struct rest *rest;
-    struct rest_filter filter;
+struct watcher {
+    struct api_call *call;
+    struct api_filter filter;
     struct store_watch *watch;
     struct loop_timer timeout, bookmark;
-    struct watcher_link link;
+    struct open_call link;
     struct arena *scratch;         /* of one event */
     const char *look;              /* of its events, see watch_events.h */
     struct store_object **initial; /* the present state, as far as it is still to be sent */
@@ -27,22 +27,20 @@ struct rest_watcher {
     enum kube_include include;
 };
 
-/* ---- rest_watch_event.c */
+/* ---- event.c */
 
 /* The event of an object, or of one that left the set with a later revision; as other watchers have
  * it, or encoded for all of them. NULL: the object cannot be read. Watches may be ended meanwhile,
  * this one too. */
-struct watch_event *rest_watch_event_of(struct rest_watcher *watcher, const char *type,
-                                        struct store_object *stored, int64_t revision);
+struct watch_event *watch_event_of_object(struct watcher *watcher, const char *type,
+                                          struct store_object *stored, int64_t revision);
 /* What a change is to a watcher with a selector; NULL: nothing. */
-struct watch_event *rest_watch_filtered_event(struct rest_watcher *watcher,
-                                              const struct store_event *event);
+struct watch_event *watch_event_of_change(struct watcher *watcher, const struct store_event *event);
 /* A small event that is this watcher's alone. */
-struct watch_event *rest_watch_event_of_json(struct rest_watcher *watcher, const char *type,
-                                             struct json *object);
-struct watch_event *rest_watch_make_bookmark(struct rest_watcher *watcher, int64_t revision,
-                                             bool initial_end);
+struct watch_event *watch_event_of_json(struct watcher *watcher, const char *type,
+                                        struct json *object);
+struct watch_event *watch_bookmark_new(struct watcher *watcher, int64_t revision, bool initial_end);
 /* Whether the object is in the watcher's set. What cannot be read is in no watch. */
-bool rest_watch_matches(struct rest_watcher *watcher, struct store_object *stored);
+bool watch_matches(struct watcher *watcher, struct store_object *stored);
 
 #endif

@@ -1,10 +1,12 @@
-/* WATCH: the changes of a resource as a stream of JSON lines, which rest_watch_event.c makes.
+/* WATCH: the changes of a resource as a stream of JSON lines, which event.c makes.
  *
  * What a client has not read waits as shared events (watch_events.h), and the present state that a
  * watch begins with as references to stored objects; a connection itself holds little. A watcher
  * that falls too far behind is ended with 410 Gone, and lists again. */
+#include "engine/watch/watch.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/api/open_calls.h"
 #include "engine/watch/internal.h"
 #include "kube/status.h"
 
@@ -27,7 +29,7 @@ enum {
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 /* No further event is put into the backlog. */
-static void stop(struct rest_watcher *watcher)
+static void stop(struct watcher *watcher)
 {
     if (watcher->watch)
         store_watch_stop(TAKE(watcher->watch));
@@ -39,10 +41,10 @@ static void stop(struct rest_watcher *watcher)
     watcher->initial_end = false;
 }
 
-static void release(struct rest_watcher *watcher)
+static void release(struct watcher *watcher)
 {
     stop(watcher);
-    watcher_link_remove(&watcher->link);
+    open_call_remove(&watcher->link);
     watch_backlog_release(&watcher->backlog);
     watcher->scratch = arena_free(watcher->scratch);
 }
@@ -52,35 +54,35 @@ static void canceled(struct http_exchange *exchange)
     release(exchange->context);
 }
 
-static void finish(struct rest_watcher *watcher)
+static void finish(struct watcher *watcher)
 {
-    struct http_exchange *exchange = watcher->rest->exchange;
+    struct http_exchange *exchange = watcher->call->exchange;
     release(watcher);
     exchange->on_cancel = NULL;
     exchange->on_drain = NULL;
     http_end(exchange); /* the watcher's memory goes with it */
 }
 
-static void end_link(struct watcher_link *link)
+static void end_link(struct open_call *link)
 {
-    finish(CONTAINER_OF(link, struct rest_watcher, link));
+    finish(CONTAINER_OF(link, struct watcher, link));
 }
 
 /* ---- Sending --------------------------------------------------------------------------------- */
 
 /* The next object of the present state, or the mark of its end, becomes the current event. */
-static void begin_initial(struct rest_watcher *watcher)
+static void begin_initial(struct watcher *watcher)
 {
     struct watch_event *event = NULL;
     while (!event && watcher->initial_at < watcher->initial_count) {
         struct store_object *stored = watcher->initial[watcher->initial_at++];
-        if (rest_watch_matches(watcher, stored))
-            event = rest_watch_event_of(watcher, "ADDED", stored, stored->revision);
+        if (watch_matches(watcher, stored))
+            event = watch_event_of_object(watcher, "ADDED", stored, stored->revision);
         store_object_unref(stored);
     }
     if (!event && watcher->initial_end) {
         watcher->initial_end = false;
-        event = rest_watch_make_bookmark(watcher, watcher->initial_revision, true);
+        event = watch_bookmark_new(watcher, watcher->initial_revision, true);
     }
     if (event && watcher->ending)
         watch_event_unref(event);
@@ -89,9 +91,9 @@ static void begin_initial(struct rest_watcher *watcher)
 }
 
 /* Give the connection what it takes. The watcher may be gone afterwards. */
-static void pump(struct rest_watcher *watcher)
+static void pump(struct watcher *watcher)
 {
-    struct http_exchange *exchange = watcher->rest->exchange;
+    struct http_exchange *exchange = watcher->call->exchange;
     struct watch_backlog *backlog = &watcher->backlog;
     const char *data;
     for (;;) {
@@ -122,7 +124,7 @@ static void on_drain(struct http_exchange *exchange)
 }
 
 /* The client is too far behind. What it has begun to read it may read to its end. */
-static void expire(struct rest_watcher *watcher)
+static void expire(struct watcher *watcher)
 {
     struct err err = ERR_INIT;
     stop(watcher);
@@ -133,8 +135,8 @@ static void expire(struct rest_watcher *watcher)
             "again)",
             watcher->seen);
     arena_reset(watcher->scratch);
-    struct watch_event *event = rest_watch_event_of_json(
-        watcher, "ERROR", kube_status_from_err(watcher->scratch, &err, NULL));
+    struct watch_event *event =
+        watch_event_of_json(watcher, "ERROR", kube_status_from_err(watcher->scratch, &err, NULL));
     if (!watch_backlog_push(&watcher->backlog, event))
         watch_event_unref(event);
 }
@@ -142,7 +144,7 @@ static void expire(struct rest_watcher *watcher)
 /* The server needs the memory: called when any watcher adds an event. */
 static void end_backlog(struct watch_backlog *backlog)
 {
-    struct rest_watcher *watcher = CONTAINER_OF(backlog, struct rest_watcher, backlog);
+    struct watcher *watcher = CONTAINER_OF(backlog, struct watcher, backlog);
     if (!watcher->ending)
         expire(watcher);
     else if (watcher->encoding)
@@ -153,7 +155,7 @@ static void end_backlog(struct watch_backlog *backlog)
 
 /* Put the event behind all others, unless the watch has ended meanwhile. The watcher may be gone
  * afterwards. */
-static void send_event(struct rest_watcher *watcher, struct watch_event *event)
+static void send_event(struct watcher *watcher, struct watch_event *event)
 {
     if (event && watcher->ending) {
         watch_event_unref(event);
@@ -166,7 +168,7 @@ static void send_event(struct rest_watcher *watcher, struct watch_event *event)
 
 static void on_timeout(struct loop_timer *timer)
 {
-    struct rest_watcher *watcher = CONTAINER_OF(timer, struct rest_watcher, timeout);
+    struct watcher *watcher = CONTAINER_OF(timer, struct watcher, timeout);
     stop(watcher);
     watcher->ending = true;
     watch_backlog_drop(&watcher->backlog); /* the client goes on behind what it has read */
@@ -177,24 +179,24 @@ static void on_event(void *context, const struct store_event *event)
 {
     static const char *const types[] = {
         [STORE_ADDED] = "ADDED", [STORE_MODIFIED] = "MODIFIED", [STORE_DELETED] = "DELETED"};
-    struct rest_watcher *watcher = context;
+    struct watcher *watcher = context;
     int64_t revision = event->object->revision;
     struct watch_event *encoded = NULL;
     if (!watcher->filter.all)
-        encoded = rest_watch_filtered_event(watcher, event);
+        encoded = watch_event_of_change(watcher, event);
     else if (stored_is_readable(event->object))
-        encoded = rest_watch_event_of(watcher, types[event->type], event->object, revision);
+        encoded = watch_event_of_object(watcher, types[event->type], event->object, revision);
     watcher->seen = revision;
     send_event(watcher, encoded);
 }
 
 static void on_bookmark(struct loop_timer *timer)
 {
-    struct rest_watcher *watcher = CONTAINER_OF(timer, struct rest_watcher, bookmark);
+    struct watcher *watcher = CONTAINER_OF(timer, struct watcher, bookmark);
     /* A change is delivered in the turn in which it is committed, so all of them have been. */
-    watcher->seen = store_revision(engine_store(watcher->rest->engine));
+    watcher->seen = store_revision(engine_store(watcher->call->engine));
     loop_timer_start(timer, BOOKMARK_MS);
-    send_event(watcher, rest_watch_make_bookmark(watcher, watcher->seen, false));
+    send_event(watcher, watch_bookmark_new(watcher, watcher->seen, false));
 }
 
 /* ---- Start ----------------------------------------------------------------------------------- */
@@ -205,15 +207,15 @@ struct watch_options {
     bool initial_end; /* mark the end of the initial state */
 };
 
-static int read_options(struct rest *rest, struct watch_options *ret, struct err *err)
+static int read_options(struct api_call *call, struct watch_options *ret, struct err *err)
 {
-    const char *query = rest->exchange->request->query;
-    const char *version = rest_query(rest, "resourceVersion");
-    const char *timeout = rest_query(rest, "timeoutSeconds");
+    const char *query = call->exchange->request->query;
+    const char *version = api_query(call, "resourceVersion");
+    const char *timeout = api_query(call, "timeoutSeconds");
     struct watch_options options = {.since = -1, .timeout_s = TIMEOUT_DEFAULT_S};
     options.initial_end = http_query_flag(query, "sendInitialEvents");
     int64_t asked = 0;
-    int r = str_is_empty(version) ? 0 : rest_read_version(version, &asked, err);
+    int r = str_is_empty(version) ? 0 : api_parse_version(version, &asked, err);
     if (r < 0)
         return r;
     if (asked > 0 && !options.initial_end)
@@ -232,20 +234,19 @@ static int read_options(struct rest *rest, struct watch_options *ret, struct err
 
 /* History that is gone or yet to come is told inside the stream, where every client looks for it.
  */
-static void answer_refused(struct rest_watcher *watcher, const struct err *err)
+static void answer_refused(struct watcher *watcher, const struct err *err)
 {
     struct json *status = err->code == ERR_TIMEOUT
-                              ? rest_too_new_status(watcher->scratch, err)
+                              ? api_too_new_status(watcher->scratch, err)
                               : kube_status_from_err(watcher->scratch, err, NULL);
-    watch_backlog_begin(&watcher->backlog, rest_watch_event_of_json(watcher, "ERROR", status));
+    watch_backlog_begin(&watcher->backlog, watch_event_of_json(watcher, "ERROR", status));
     watcher->ending = true;
     pump(watcher);
 }
 
-static int open_watch(struct rest_watcher *watcher, const char *prefix, int64_t since,
-                      struct err *err)
+static int open_watch(struct watcher *watcher, const char *prefix, int64_t since, struct err *err)
 {
-    struct store *store = engine_store(watcher->rest->engine);
+    struct store *store = engine_store(watcher->call->engine);
     int64_t current = store_revision(store);
     if (since >= 0 && since <= NOBODYS_REVISION)
         return err_set(err, ERR_EXPIRED, "too old resource version: %" PRId64 " (%" PRId64 ")",
@@ -261,19 +262,20 @@ static int open_watch(struct rest_watcher *watcher, const char *prefix, int64_t 
     return store_watch(store, prefix, watcher->seen, on_event, watcher, &watcher->watch, err);
 }
 
-static void start(struct rest_watcher *watcher, const struct watch_options *options)
+static void start(struct watcher *watcher, const struct watch_options *options)
 {
-    struct rest *rest = watcher->rest;
+    struct api_call *call = watcher->call;
     struct err err = ERR_INIT;
-    const char *prefix = rest_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL);
-    http_begin(rest->exchange, 200, "application/json", NULL, -1);
-    if ((options->initial_end && rest_check_version(rest, &(int64_t){0}, &err) < 0) ||
+    const char *prefix =
+        stored_key(call->arena, call->route.resource, call->route.namespace_, NULL);
+    http_begin(call->exchange, 200, "application/json", NULL, -1);
+    if ((options->initial_end && api_check_version(call, &(int64_t){0}, &err) < 0) ||
         open_watch(watcher, prefix, options->since, &err) < 0) {
         answer_refused(watcher, &err);
         return;
     }
     if (options->since < 0) /* everything there is, as if it had just been made */
-        watcher->initial_count = store_list(engine_store(rest->engine), prefix, &watcher->initial);
+        watcher->initial_count = store_list(engine_store(call->engine), prefix, &watcher->initial);
     watcher->initial_end = options->initial_end;
     watcher->initial_revision = watcher->seen;
     loop_timer_start(&watcher->timeout, options->timeout_s * 1000);
@@ -282,34 +284,33 @@ static void start(struct rest_watcher *watcher, const struct watch_options *opti
     pump(watcher);
 }
 
-void rest_watch(struct rest *rest)
+void watch_handle(struct api_call *call)
 {
     struct err err = ERR_INIT;
     struct watch_options options = {0};
-    struct rest_watcher *watcher = ARENA_NEW(rest->arena, struct rest_watcher);
-    watcher->rest = rest;
-    if (read_options(rest, &options, &err) < 0 ||
-        rest_filter_of(rest, &watcher->filter, &err) < 0 ||
-        kube_include_parse(rest_query(rest, "includeObject"), &watcher->include, &err) < 0) {
-        rest_respond_error(rest, &err);
+    struct watcher *watcher = ARENA_NEW(call->arena, struct watcher);
+    watcher->call = call;
+    if (read_options(call, &options, &err) < 0 || api_filter_of(call, &watcher->filter, &err) < 0 ||
+        kube_include_parse(api_query(call, "includeObject"), &watcher->include, &err) < 0) {
+        api_respond_error(call, &err);
         return;
     }
-    struct loop *loop = engine_loop(rest->engine);
-    watcher->table = rest->table;
-    watcher->bookmarks = http_query_flag(rest->exchange->request->query, "allowWatchBookmarks");
+    struct loop *loop = engine_loop(call->engine);
+    watcher->table = call->table;
+    watcher->bookmarks = http_query_flag(call->exchange->request->query, "allowWatchBookmarks");
     watcher->scratch = arena_new();
-    watcher->look = arena_printf(rest->arena, "%s %s %d %d %p", rest_api_version(rest),
-                                 rest->partial ? rest->partial : "", watcher->table,
-                                 (int)watcher->include, (const void *)rest->route.resource);
-    const char *payer = rest->exchange->user ? rest->exchange->user : rest->exchange->request->peer;
-    watch_backlog_init(&watcher->backlog, engine_watch_events(rest->engine),
-                       rest->exchange->in_process ? NULL : payer, end_backlog);
+    watcher->look = arena_printf(call->arena, "%s %s %d %d %p", api_call_version(call),
+                                 call->partial ? call->partial : "", watcher->table,
+                                 (int)watcher->include, (const void *)call->route.resource);
+    const char *payer = call->exchange->user ? call->exchange->user : call->exchange->request->peer;
+    watch_backlog_init(&watcher->backlog, engine_watch_events(call->engine),
+                       call->exchange->in_process ? NULL : payer, end_backlog);
     loop_timer_init(loop, &watcher->timeout, on_timeout);
     loop_timer_init(loop, &watcher->bookmark, on_bookmark);
-    watcher_link_add(engine_watchers(rest->engine), &watcher->link, rest->route.resource->storage,
-                     end_link);
-    rest->exchange->context = watcher;
-    rest->exchange->on_cancel = canceled;
-    rest->exchange->on_drain = on_drain;
+    open_call_add(engine_open_calls(call->engine), &watcher->link, call->route.resource->storage,
+                  end_link);
+    call->exchange->context = watcher;
+    call->exchange->on_cancel = canceled;
+    call->exchange->on_drain = on_drain;
     start(watcher, &options);
 }

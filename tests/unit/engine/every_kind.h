@@ -4,7 +4,6 @@
 #define TRAINYARD_TESTS_ENGINE_EVERY_KIND_H
 
 #include "api.h"
-#include "engine/api/rest.h"
 #include "engine/kinds/registry.h"
 
 #define DEEPS       "/apis/x.io/v1/namespaces/default/deeps"

@@ -3,6 +3,7 @@
  * then the status, then the number of the revision. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/deployment/deployment.h"
 #include "engine/controllers/garbage.h"
 #include "engine/controllers/workloads.h"
@@ -264,21 +265,25 @@ static void pod_gone(struct workloads *deployments, const struct kube_object *po
         workloads_add(deployments, pod->namespace_, json_get_string(above, "name", ""));
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_deployment_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
-    const struct kube_object *object = new_ ? new_ : old;
-    if (str_eq(resource->storage, DEPLOYMENTS.storage)) {
-        workloads_add(self, object->namespace_, object->name);
-    } else if (str_eq(resource->storage, "replicasets.apps")) {
-        if (old && (!new_ ||
-                    !json_equal(kube_meta_controller(old->json), kube_meta_controller(new_->json))))
-            set_changed(self, old);
-        if (new_)
-            set_changed(self, new_);
-    } else if (str_eq(resource->storage, "pods") && !new_) {
+    const struct kube_object *deployment = new_ ? new_ : old;
+    workloads_add(self, deployment->namespace_, deployment->name);
+}
+
+static void on_deployment_set_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    if (old &&
+        (!new_ || !json_equal(kube_meta_controller(old->json), kube_meta_controller(new_->json))))
+        set_changed(self, old);
+    if (new_)
+        set_changed(self, new_);
+}
+
+static void on_deployment_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    if (!new_)
         pod_gone(self, old);
-    }
 }
 
 static void *start(struct hub *hub)
@@ -294,4 +299,15 @@ static void stop(void *self)
     free(self);
 }
 
-const struct controller DEPLOYMENT_CONTROLLER = {start, changed, stop};
+static const struct controller_watch DEPLOYMENT_WATCHES[] = {
+    {"deployments.apps", on_deployment_changed},
+    {"replicasets.apps", on_deployment_set_changed},
+    {"pods", on_deployment_pod_changed},
+    {NULL, NULL},
+};
+
+const struct controller DEPLOYMENT_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = DEPLOYMENT_WATCHES,
+};

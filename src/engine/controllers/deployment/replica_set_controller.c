@@ -2,6 +2,7 @@
  * it done: whose pods are whose first, then pods deleted and made, then the status. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/deployment/replica_set.h"
 #include "engine/controllers/garbage.h"
 #include "engine/controllers/workloads.h"
@@ -229,21 +230,21 @@ static void pod_changed(struct workloads *sets, const struct kube_object *pod, b
     workloads_add(sets, pod->namespace_, name);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_replica_set_pod_changed(void *self, struct kube_object *old,
+                                       struct kube_object *new_)
 {
-    if (str_eq(resource->storage, "pods")) {
-        /* Whose it was hears of it, too. */
-        if (old && (!new_ ||
-                    !json_equal(kube_meta_controller(old->json), kube_meta_controller(new_->json))))
-            pod_changed(self, old, new_ == NULL);
-        if (new_)
-            pod_changed(self, new_, false);
-    } else if (str_eq(resource->storage, REPLICA_SETS.storage) && new_) {
-        workloads_add(self, new_->namespace_, new_->name);
-    } else if (str_eq(resource->storage, REPLICA_SETS.storage)) {
-        workloads_add(self, old->namespace_, old->name);
-    }
+    /* A set that lost the pod is told, too. */
+    if (old &&
+        (!new_ || !json_equal(kube_meta_controller(old->json), kube_meta_controller(new_->json))))
+        pod_changed(self, old, new_ == NULL);
+    if (new_)
+        pod_changed(self, new_, false);
+}
+
+static void on_replica_set_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    const struct kube_object *set = new_ ? new_ : old;
+    workloads_add(self, set->namespace_, set->name);
 }
 
 static void *start(struct hub *hub)
@@ -259,4 +260,14 @@ static void stop(void *self)
     free(self);
 }
 
-const struct controller REPLICA_SET_CONTROLLER = {start, changed, stop};
+static const struct controller_watch REPLICA_SET_WATCHES[] = {
+    {"replicasets.apps", on_replica_set_changed},
+    {"pods", on_replica_set_pod_changed},
+    {NULL, NULL},
+};
+
+const struct controller REPLICA_SET_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = REPLICA_SET_WATCHES,
+};

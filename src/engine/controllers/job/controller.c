@@ -2,6 +2,7 @@
  * and has it done (job_run.h). All that must outlive it is in the objects. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/job/job.h"
 #include "engine/controllers/job/run.h"
 #include "engine/controllers/workloads.h"
@@ -61,8 +62,10 @@ static const struct workload_kind JOBS = {
 
 /* ---- Hearing --------------------------------------------------------------------------------- */
 
-static void pod_changed(struct workloads *jobs, const struct kube_object *pod)
+static void on_job_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
+    struct workloads *jobs = self;
+    const struct kube_object *pod = new_ ? new_ : old;
     const struct json *owner = kube_meta_controller(pod->json);
     const char *name = json_get_string(owner, "name", "");
     if (!str_eq(json_get_string(owner, "kind", ""), "Job") ||
@@ -72,14 +75,10 @@ static void pod_changed(struct workloads *jobs, const struct kube_object *pod)
     workloads_add(jobs, pod->namespace_, name);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_job_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
-    const struct kube_object *object = new_ ? new_ : old;
-    if (str_eq(resource->storage, "pods"))
-        pod_changed(self, object);
-    else if (str_eq(resource->storage, JOBS.storage))
-        workloads_add(self, object->namespace_, object->name);
+    const struct kube_object *job = new_ ? new_ : old;
+    workloads_add(self, job->namespace_, job->name);
 }
 
 static void *start(struct hub *hub)
@@ -95,4 +94,14 @@ static void stop(void *self)
     free(self);
 }
 
-const struct controller JOB_CONTROLLER = {start, changed, stop};
+static const struct controller_watch JOB_WATCHES[] = {
+    {"jobs.batch", on_job_changed},
+    {"pods", on_job_pod_changed},
+    {NULL, NULL},
+};
+
+const struct controller JOB_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = JOB_WATCHES,
+};

@@ -3,8 +3,8 @@
  * deletion would wait for ever. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/controllers/controllers.h"
 #include "engine/controllers/garbage.h"
-#include "engine/controllers/hub.h"
 #include "engine/controllers/job/job.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
@@ -80,19 +80,22 @@ static void enqueue(struct orphans *orphans, const struct kube_object *pod)
         workqueue_add(orphans->queue, key);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_orphan_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
+{
+    if (new_)
+        enqueue(self, new_);
+}
+
+static void on_orphan_job_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     struct orphans *orphans = self;
-    if (str_eq(resource->id.plural, "pods") && new_) {
-        enqueue(orphans, new_);
-    } else if (str_eq(resource->id.plural, "jobs") && !new_) {
-        struct kube_informer *pods = hub_informer(orphans->hub, "pods");
-        struct kube_object *pod;
-        for (size_t at = 0; (pod = kube_informer_next(pods, old->namespace_, &at));)
-            if (kube_meta_is_controlled_by(pod->json, old->uid))
-                enqueue(orphans, pod);
-    }
+    if (new_)
+        return;
+    struct kube_informer *pods = hub_informer(orphans->hub, "pods");
+    struct kube_object *pod;
+    for (size_t at = 0; (pod = kube_informer_next(pods, old->namespace_, &at));)
+        if (kube_meta_is_controlled_by(pod->json, old->uid))
+            enqueue(orphans, pod);
 }
 
 static void *start(struct hub *hub)
@@ -110,4 +113,14 @@ static void stop(void *self)
     free(orphans);
 }
 
-const struct controller JOB_ORPHAN_CONTROLLER = {start, changed, stop};
+static const struct controller_watch JOB_ORPHAN_WATCHES[] = {
+    {"pods", on_orphan_pod_changed},
+    {"jobs.batch", on_orphan_job_changed},
+    {NULL, NULL},
+};
+
+const struct controller JOB_ORPHAN_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = JOB_ORPHAN_WATCHES,
+};

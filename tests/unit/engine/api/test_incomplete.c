@@ -2,6 +2,7 @@
  * type, as a restored backup or an older version may leave them. The controllers act on them, or
  * leave them alone; the server and all other objects go on. */
 #include "base/mem.h"
+#include "engine/stored/stored.h"
 #include "every_kind.h"
 #include "kube/object.h"
 
@@ -43,8 +44,8 @@ static void store_incomplete(struct api *api, const struct registry_resource *re
                      resource->api_version, resource->id.kind, name, namespace_,
                      resource->id.plural, number, BODIES[number]);
     struct err err = ERR_INIT;
-    if (store_put(api->store, rest_key(api->arena, resource, namespace_, name), text, strlen(text),
-                  0, stored, NULL, &err) < 0)
+    if (store_put(api->store, stored_key(api->arena, resource, namespace_, name), text,
+                  strlen(text), 0, stored, NULL, &err) < 0)
         fail_msg("%s", err.message);
 }
 

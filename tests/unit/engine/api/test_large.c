@@ -1,4 +1,4 @@
-/* Bodies that are so large that a thread of the pool reads them: rest_large.c. */
+/* Bodies that are so large that a thread of the pool reads them: large.c. */
 #include "api.h"
 
 #include "base/mem.h"

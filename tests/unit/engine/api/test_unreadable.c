@@ -3,7 +3,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/internal.h"
+#include "engine/stored/stored.h"
 #include "every_kind.h"
 #include "kube/object.h"
 
@@ -97,7 +98,7 @@ static void store_broken(struct api *api, const struct registry_resource *resour
     case DAMAGES:
         break;
     }
-    store_bytes(api, rest_key(api->arena, resource, namespace_, name), data.data, data.size);
+    store_bytes(api, stored_key(api->arena, resource, namespace_, name), data.data, data.size);
 }
 
 static void store_fine(struct api *api, const struct registry_resource *resource, const char *name)
@@ -107,7 +108,7 @@ static void store_fine(struct api *api, const struct registry_resource *resource
     json_set_string(api->arena, json_get(object, "metadata"), "uid", "u-1");
     kube_meta_set_label(api->arena, object, "a", "b");
     const char *text = json_to_string(api->arena, object);
-    store_bytes(api, rest_key(api->arena, resource, "default", name), text, strlen(text));
+    store_bytes(api, stored_key(api->arena, resource, "default", name), text, strlen(text));
 }
 
 static const struct registry_resource *kind(const char *group, const char *plural)
@@ -248,7 +249,7 @@ static void test_every_kind(void **state)
         expect_served(&api, deeps(&api));
         /* They have a name and nothing else, which no write would have accepted. */
         for (size_t i = 0; (resource = every_kind_at(i)); i++)
-            remove_bytes(&api, rest_key(api.arena, resource, "default", "fine"));
+            remove_bytes(&api, stored_key(api.arena, resource, "default", "fine"));
         struct engine_controllers *controllers = engine_controllers_new(api.loop, api.transport);
         api_run(&api, SETTLE_MS);
         assert_int_equal(api_post(&api, PODS, POD_X).status, 201);

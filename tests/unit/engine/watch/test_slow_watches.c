@@ -9,9 +9,9 @@
 
 #include "api_server.h"
 #include "base/mem.h"
-#include "engine/api/rest.h"
+#include "engine/api/open_calls.h"
+#include "engine/internal.h"
 #include "engine/watch/events.h"
-#include "engine/watch/watchers.h"
 #include "net/http/http.h"
 
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void open_watch(struct api_peer *peer, struct api_server *server, const c
 static size_t count_watches(struct api_server *server)
 {
     size_t count = 0;
-    LIST_EACH (const struct watcher_link, each, engine_watchers(server->engine), link)
+    LIST_EACH (const struct open_call, each, engine_open_calls(server->engine), link)
         count++;
     return count;
 }

@@ -9,8 +9,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "engine/api/open_calls.h"
 #include "engine/engine.h"
-#include "engine/watch/watchers.h"
+#include "engine/internal.h"
 #include "loop/loop.h"
 #include "net/http/server.h"
 
@@ -109,7 +110,7 @@ static void start_client(struct client *client)
 static size_t count_watches(struct world *world)
 {
     size_t count = 0;
-    LIST_EACH(const struct watcher_link, each, engine_watchers(world->engine), link)
+    LIST_EACH (const struct open_call, each, engine_open_calls(world->engine), link)
         count++;
     return count;
 }

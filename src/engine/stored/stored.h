@@ -70,4 +70,9 @@ struct json *stored_placeholder(struct arena *arena, const struct registry_resou
 int stored_remove(struct store *store, const struct registry_resource *resource,
                   const struct store_object *stored, struct err *err);
 
+/* The key of an object in the store: "/pods/default/x". name NULL: the prefix of all objects in the
+ * namespace; namespace_ "": of all namespaces. */
+char *stored_key(struct arena *arena, const struct registry_resource *resource,
+                 const char *namespace_, const char *name);
+
 #endif

@@ -1,8 +1,8 @@
 /* What a write needs besides being right in itself: what the store must have for it or hold after
  * it. Hooks of the registry, called after validation and before the write is queued. */
+#include "engine/admission/admission.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
 #include "engine/bootstrap.h"
 #include "engine/kinds/defaults.h"
 #include "engine/kinds/meta.h"
@@ -11,12 +11,12 @@
 
 /* A namespace comes with its account and certificate, in the same commit: who made it may use it at
  * once. */
-int rest_admit_namespace(struct rest *rest, struct json *namespace_, const struct json *old,
-                         struct err *err)
+int admission_admit_namespace(struct api_call *call, struct json *namespace_,
+                              const struct json *old, struct err *err)
 {
-    if (old || rest->dry_run)
+    if (old || call->dry_run)
         return 0;
-    struct bootstrap bootstrap = engine_bootstrap(rest->engine);
+    struct bootstrap bootstrap = engine_bootstrap(call->engine);
     return bootstrap_namespace_content(&bootstrap, kube_meta_name(namespace_), err);
 }
 
@@ -94,20 +94,20 @@ static void mount_access(struct arena *arena, struct json *spec)
         json_append(json_ensure_array(arena, spec, "volumes"), access_volume(arena, name));
 }
 
-static int load_account(struct rest *rest, const struct json *pod, struct json **ret,
+static int load_account(struct api_call *call, const struct json *pod, struct json **ret,
                         struct err *err)
 {
     const char *name = json_get_string(json_get(pod, "spec"), "serviceAccountName", "");
-    const char *namespace_ = rest->route.namespace_;
+    const char *namespace_ = call->route.namespace_;
     const struct registry_resource *accounts = registry_built_in("", "v1", "serviceaccounts");
     struct store_object *stored = store_get_pending(
-        engine_store(rest->engine), rest_key(rest->arena, accounts, namespace_, name));
+        engine_store(call->engine), stored_key(call->arena, accounts, namespace_, name));
     if (!stored)
         return err_set(err, ERR_FORBIDDEN,
                        "pods \"%s\" is forbidden: error looking up service account %s/%.253s: "
                        "serviceaccount \"%.253s\" not found",
                        kube_meta_name(pod), namespace_, name, name);
-    int r = stored_read(rest->arena, stored, ret, err);
+    int r = stored_read(call->arena, stored, ret, err);
     store_object_unref(stored);
     return r;
 }
@@ -155,30 +155,31 @@ static void add_gated(struct arena *arena, struct json *pod)
                     "Scheduling is blocked due to non-empty scheduling gates");
 }
 
-int rest_admit_pod(struct rest *rest, struct json *pod, const struct json *old, struct err *err)
+int admission_admit_pod(struct api_call *call, struct json *pod, const struct json *old,
+                        struct err *err)
 {
     static const char automount[] = "automountServiceAccountToken";
     struct json *spec = json_get(pod, "spec"), *account = NULL;
     if (old)
         return 0;
-    int r = rest_admit_pod_limits(rest, pod, err);
+    int r = admission_limit_pod(call, pod, err);
     if (r < 0)
         return r;
-    default_string(rest->arena, spec, "serviceAccountName", "default");
-    default_string(rest->arena, spec, "serviceAccount",
+    default_string(call->arena, spec, "serviceAccountName", "default");
+    default_string(call->arena, spec, "serviceAccount",
                    json_get_string(spec, "serviceAccountName", ""));
-    r = load_account(rest, pod, &account, err);
+    r = load_account(call, pod, &account, err);
     if (r < 0)
         return r;
-    r = rest_admit_priority(rest, pod, err);
+    r = admission_set_priority(call, pod, err);
     if (r < 0)
         return r;
-    const struct bootstrap bootstrap = engine_bootstrap(rest->engine);
-    bool can = bootstrap.ca_pem && engine_seal(rest->engine)->make;
+    const struct bootstrap bootstrap = engine_bootstrap(call->engine);
+    bool can = bootstrap.ca_pem && engine_seal(call->engine)->make;
     if (can && json_get_bool(spec, automount, json_get_bool(account, automount, true)))
-        mount_access(rest->arena, spec);
-    add_patience(rest->arena, spec);
+        mount_access(call->arena, spec);
+    add_patience(call->arena, spec);
     if (json_count(json_get(spec, "schedulingGates")) > 0)
-        add_gated(rest->arena, pod);
+        add_gated(call->arena, pod);
     return 0;
 }

@@ -4,8 +4,8 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/disruption.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
+#include "engine/scheduler/disruption.h"
 #include "engine/scheduler/taints.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
@@ -168,9 +168,10 @@ static bool has_same_taints(const struct kube_object *old, const struct kube_obj
     return !a == !b && (!a || json_equal(a, b));
 }
 
-static void node_changed(struct evictions *evictions, const struct kube_object *old,
-                         const struct kube_object *new_)
+static void on_taint_eviction_node_changed(void *self, struct kube_object *old,
+                                           struct kube_object *new_)
 {
+    struct evictions *evictions = self;
     struct kube_informer *pods = hub_informer(evictions->hub, "pods");
     const struct kube_object *pod;
     if (has_same_taints(old, new_) || (!drives_away(old) && !drives_away(new_)))
@@ -182,23 +183,15 @@ static void node_changed(struct evictions *evictions, const struct kube_object *
 }
 
 /* Its node was given, or its tolerations have changed. */
-static void pod_changed(struct evictions *evictions, const struct kube_object *old,
-                        const struct kube_object *new_)
+static void on_taint_eviction_pod_changed(void *self, struct kube_object *old,
+                                          struct kube_object *new_)
 {
+    struct evictions *evictions = self;
     _cleanup_free_ char *key =
         mem_printf("%s/%s", (new_ ? new_ : old)->namespace_, (new_ ? new_ : old)->name);
     bool runs_out = map_get(&evictions->since, key) != NULL;
     if (runs_out || (new_ && patience_of(evictions, new_) != TAINTS_FOR_EVER))
         workqueue_add(evictions->queue, key);
-}
-
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
-{
-    if (str_eq(resource->storage, "nodes"))
-        node_changed(self, old, new_);
-    else if (str_eq(resource->storage, "pods"))
-        pod_changed(self, old, new_);
 }
 
 static void *start(struct hub *hub)
@@ -222,4 +215,14 @@ static void stop(void *self)
     free(evictions);
 }
 
-const struct controller NO_EXECUTE_CONTROLLER = {start, changed, stop};
+static const struct controller_watch TAINT_EVICTION_WATCHES[] = {
+    {"nodes", on_taint_eviction_node_changed},
+    {"pods", on_taint_eviction_pod_changed},
+    {NULL, NULL},
+};
+
+const struct controller TAINT_EVICTION_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = TAINT_EVICTION_WATCHES,
+};

@@ -1,18 +1,18 @@
-/* Where a request to a proxy goes; see rest_proxy.h. The rules and sentences are Kubernetes'. */
-#include "engine/stream/proxy.h"
+/* Where a request to a proxy goes; see http_proxy.h. The rules and sentences are Kubernetes'. */
+#include "engine/stream/http_proxy.h"
 
 #include "base/str.h"
 
-int rest_proxy_split(struct arena *arena, const char *text, const char *kind,
-                     struct rest_proxy_name *ret, struct err *err)
+int http_proxy_name_parse(struct arena *arena, const char *text, const char *kind,
+                          struct http_proxy_name *ret, struct err *err)
 {
     size_t count;
     char **parts = str_split(arena, text, ':', &count);
-    struct rest_proxy_name name = {.scheme = "", .name = text, .port = ""};
+    struct http_proxy_name name = {.scheme = "", .name = text, .port = ""};
     if (count == 2)
-        name = (struct rest_proxy_name){.scheme = "", .name = parts[0], .port = parts[1]};
+        name = (struct http_proxy_name){.scheme = "", .name = parts[0], .port = parts[1]};
     else if (count == 3)
-        name = (struct rest_proxy_name){.scheme = parts[0], .name = parts[1], .port = parts[2]};
+        name = (struct http_proxy_name){.scheme = parts[0], .name = parts[1], .port = parts[2]};
     bool known = str_eq(name.scheme, "") || str_eq(name.scheme, "http");
     if (str_eq(name.scheme, "https"))
         return err_set(err, ERR_UNSUPPORTED,
@@ -25,7 +25,7 @@ int rest_proxy_split(struct arena *arena, const char *text, const char *kind,
     return 0;
 }
 
-int rest_proxy_pod_port(const struct json *pod, const char *text, int *ret, struct err *err)
+int http_proxy_pod_port(const struct json *pod, const char *text, int *ret, struct err *err)
 {
     enum { FALLBACK = 80 };
     int64_t port = FALLBACK;
@@ -48,7 +48,7 @@ int rest_proxy_pod_port(const struct json *pod, const char *text, int *ret, stru
     return 0;
 }
 
-int rest_proxy_service_port(const struct json *service, const char *text, const char **ret,
+int http_proxy_service_port(const struct json *service, const char *text, const char **ret,
                             struct err *err)
 {
     int64_t number;
@@ -75,8 +75,9 @@ static const struct json *find_port(const struct json *subset, const char *name)
     return NULL;
 }
 
-int rest_proxy_pick(const struct json *subsets, const char *service, const char *port,
-                    uint64_t seed, const struct json **ret_address, int *ret_port, struct err *err)
+int http_proxy_pick_endpoint(const struct json *subsets, const char *service, const char *port,
+                             uint64_t seed, const struct json **ret_address, int *ret_port,
+                             struct err *err)
 {
     size_t count = json_count(subsets);
     for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
-/* Header lines on their way through a proxy; see rest_proxy.h. */
-#include "engine/stream/proxy.h"
+/* Header lines on their way through a proxy; see http_proxy.h. */
+#include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-bool rest_proxy_is_hop(const struct http_header *headers, const char *name)
+bool http_proxy_is_hop_header(const struct http_header *headers, const char *name)
 {
     static const char *const HOPS[] = {
         "Connection",
@@ -26,7 +26,7 @@ bool rest_proxy_is_hop(const struct http_header *headers, const char *name)
     return http_header_has_word(headers, "Connection", name);
 }
 
-const char *rest_proxy_upgrade_of(const struct http_request *request)
+const char *http_proxy_upgrade_of(const struct http_request *request)
 {
     bool asks = http_header_has_word(request->headers, "Connection", "Upgrade");
     return asks ? http_header_get(request->headers, "Upgrade") : NULL;
@@ -51,15 +51,15 @@ static size_t host_size(const char *peer)
     return colon ? (size_t)(colon - peer) : strlen(peer);
 }
 
-void rest_proxy_write_request(struct arena *arena, const struct http_request *request,
+void http_proxy_write_request(struct arena *arena, const struct http_request *request,
                               const char *path, const char *host, struct buf *ret)
 {
-    const char *upgrade = rest_proxy_upgrade_of(request);
+    const char *upgrade = http_proxy_upgrade_of(request);
     const char *peer = request->peer ? request->peer : "";
     buf_printf(ret, "%s %s%s%s HTTP/1.1\r\nHost: %s\r\n", request->method,
                http_path_encode(arena, path), request->query[0] ? "?" : "", request->query, host);
     for (const struct http_header *line = request->headers; line; line = line->next)
-        if (!is_for_us(line->name) && !rest_proxy_is_hop(request->headers, line->name))
+        if (!is_for_us(line->name) && !http_proxy_is_hop_header(request->headers, line->name))
             buf_printf(ret, "%s: %s\r\n", line->name, line->value);
     buf_printf(ret, "X-Forwarded-For: %.*s\r\nX-Forwarded-Uri: %s\r\n", (int)host_size(peer), peer,
                http_path_encode(arena, request->path));
@@ -73,14 +73,14 @@ void rest_proxy_write_request(struct arena *arena, const struct http_request *re
     buf_append(ret, request->body, request->body_size);
 }
 
-struct http_header *rest_proxy_answer_headers(struct arena *arena, const struct http_header *from,
+struct http_header *http_proxy_answer_headers(struct arena *arena, const struct http_header *from,
                                               const char *prefix)
 {
     struct http_header *headers = NULL;
     for (const struct http_header *line = from; line; line = line->next) {
         const char *value = line->value;
         /* The server writes its own date and framing. */
-        if (rest_proxy_is_hop(from, line->name) || strcasecmp(line->name, "Date") == 0 ||
+        if (http_proxy_is_hop_header(from, line->name) || strcasecmp(line->name, "Date") == 0 ||
             strcasecmp(line->name, "Content-Length") == 0)
             continue;
         if (strcasecmp(line->name, "Location") == 0 && value[0] == '/' && value[1] != '/')

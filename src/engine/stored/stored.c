@@ -1,5 +1,5 @@
 /* Objects as the store has them; see stored.h. */
-#include "engine/api/stored.h"
+#include "engine/stored/stored.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -225,4 +225,14 @@ int stored_remove(struct store *store, const struct registry_resource *resource,
     return r < 0 ? r
                  : store_delete(store, stored->key, data.data, data.size, stored->revision,
                                 on_removed, NULL, err);
+}
+
+char *stored_key(struct arena *arena, const struct registry_resource *resource,
+                 const char *namespace_, const char *name)
+{
+    if (!resource->id.namespaced)
+        return arena_printf(arena, "/%s/%s", resource->storage, name ? name : "");
+    if (namespace_[0] == '\0')
+        return arena_printf(arena, "/%s/", resource->storage);
+    return arena_printf(arena, "/%s/%s/%s", resource->storage, namespace_, name ? name : "");
 }

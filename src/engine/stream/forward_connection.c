@@ -1,6 +1,6 @@
 /* Forwarded connections; see forward_line.h. Every way a side can end runs through settle(), which
  * frees the line when nothing of it is left. */
-#include "engine/stream/forward_line.h"
+#include "engine/stream/forward_connection.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -20,27 +20,27 @@ enum {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void free_channel(struct forward_line *line, enum forward_channel which)
+static void free_channel(struct forward_connection *line, enum forward_channel which)
 {
     if (line->channels[which])
         line->site->ops->free(TAKE(line->channels[which]));
 }
 
 /* Let the peer go on. */
-static void release_peer(struct forward_line *line)
+static void release_peer(struct forward_connection *line)
 {
     if (line->channels[FORWARD_DATA])
         line->site->ops->pause(line->channels[FORWARD_DATA], false);
 }
 
-static bool is_channel_over(const struct forward_line *line, enum forward_channel which)
+static bool is_channel_over(const struct forward_connection *line, enum forward_channel which)
 {
     return !line->channels[which] || line->peer_ended[which];
 }
 
 /* Free the line once both sides of everything have ended. Our own sides end together with the
  * connection. */
-static void settle(struct forward_line *line)
+static void settle(struct forward_connection *line)
 {
     bool waits = !line->opened && (line->channels[FORWARD_ERROR] || line->channels[FORWARD_DATA]);
     if (waits || line->connecting || line->target || !is_channel_over(line, FORWARD_ERROR) ||
@@ -55,7 +55,7 @@ static void settle(struct forward_line *line)
     free(line);
 }
 
-static void end_channels(struct forward_line *line)
+static void end_channels(struct forward_connection *line)
 {
     for (int i = 0; i < FORWARD_CHANNELS; i++)
         if (line->channels[i]) {
@@ -64,7 +64,7 @@ static void end_channels(struct forward_line *line)
         }
 }
 
-static void close_target(struct forward_line *line)
+static void close_target(struct forward_connection *line)
 {
     if (line->connecting)
         line->site->backend.connect_cancel(TAKE(line->connecting));
@@ -78,7 +78,7 @@ static void close_target(struct forward_line *line)
 
 static void on_target_open(void *context)
 {
-    struct forward_line *line = context;
+    struct forward_connection *line = context;
     line->target_open = true;
     if (line->early.size)
         stream_write(line->target, line->early.data, line->early.size);
@@ -90,7 +90,7 @@ static void on_target_open(void *context)
 
 static void on_target_data(void *context, const char *data, size_t size)
 {
-    struct forward_line *line = context;
+    struct forward_connection *line = context;
     if (!line->channels[FORWARD_DATA])
         return;
     line->site->ops->write(line->channels[FORWARD_DATA], data, size);
@@ -100,14 +100,14 @@ static void on_target_data(void *context, const char *data, size_t size)
 
 static void on_target_sent(void *context)
 {
-    struct forward_line *line = context;
+    struct forward_connection *line = context;
     release_peer(line);
 }
 
 /* The peer is told, and may have more to say to a pod that still listens. */
 static void on_target_end(void *context, const struct err *err)
 {
-    struct forward_line *line = context;
+    struct forward_connection *line = context;
     line->target_ended = true;
     end_channels(line);
     if (err) {
@@ -120,7 +120,7 @@ static void on_target_end(void *context, const struct err *err)
 
 static void on_target_closed(void *context)
 {
-    struct forward_line *line = context;
+    struct forward_connection *line = context;
     line->target = NULL;
     end_channels(line);
     release_peer(line);
@@ -137,7 +137,7 @@ static const struct stream_handler TARGET_HANDLER = {
 
 static void on_connected(void *context, struct stream *stream, const struct err *err)
 {
-    struct forward_line *line = context;
+    struct forward_connection *line = context;
     const struct json *pod = line->site->pod;
     line->connecting = NULL;
     if (stream) {
@@ -157,7 +157,7 @@ static void on_connected(void *context, struct stream *stream, const struct err 
 
 /* ---- the peer's side ------------------------------------------------------------------------- */
 
-void forward_line_data(struct forward_line *line, const char *data, size_t size)
+void forward_connection_data(struct forward_connection *line, const char *data, size_t size)
 {
     bool full = false;
     if (line->target_open && line->target && !line->target_closing) {
@@ -171,7 +171,7 @@ void forward_line_data(struct forward_line *line, const char *data, size_t size)
         line->site->ops->pause(line->channels[FORWARD_DATA], true);
 }
 
-static void end_data(struct forward_line *line)
+static void end_data(struct forward_connection *line)
 {
     if (!line->target || line->target_closing)
         return;
@@ -183,7 +183,7 @@ static void end_data(struct forward_line *line)
     }
 }
 
-void forward_line_end(struct forward_line *line, enum forward_channel which)
+void forward_connection_end(struct forward_connection *line, enum forward_channel which)
 {
     line->peer_ended[which] = true;
     if (which == FORWARD_DATA)
@@ -191,7 +191,7 @@ void forward_line_end(struct forward_line *line, enum forward_channel which)
     settle(line);
 }
 
-void forward_line_reset(struct forward_line *line, enum forward_channel which)
+void forward_connection_reset(struct forward_connection *line, enum forward_channel which)
 {
     free_channel(line, which);
     if (which == FORWARD_DATA) {
@@ -206,16 +206,16 @@ void forward_line_reset(struct forward_line *line, enum forward_channel which)
 
 static void on_pair_timeout(struct loop_timer *timer)
 {
-    struct forward_line *line = CONTAINER_OF(timer, struct forward_line, timer);
+    struct forward_connection *line = CONTAINER_OF(timer, struct forward_connection, timer);
     for (int i = 0; i < FORWARD_CHANNELS; i++)
         free_channel(line, i);
     settle(line);
 }
 
-struct forward_line *forward_line_new(const struct forward_site *site, const char *request_id,
-                                      int port)
+struct forward_connection *forward_connection_new(const struct forward_site *site,
+                                                  const char *request_id, int port)
 {
-    struct forward_line *line = mem_zalloc(sizeof(*line));
+    struct forward_connection *line = mem_zalloc(sizeof(*line));
     line->site = site;
     line->request_id = mem_strdup(request_id);
     line->port = port;
@@ -225,7 +225,8 @@ struct forward_line *forward_line_new(const struct forward_site *site, const cha
     return line;
 }
 
-void forward_line_take(struct forward_line *line, enum forward_channel which, void *channel)
+void forward_connection_take(struct forward_connection *line, enum forward_channel which,
+                             void *channel)
 {
     line->channels[which] = channel;
     if (!line->channels[FORWARD_ERROR] || !line->channels[FORWARD_DATA])
@@ -237,7 +238,7 @@ void forward_line_take(struct forward_line *line, enum forward_channel which, vo
         backend->connect(backend->context, line->site->pod, line->port, on_connected, line);
 }
 
-void forward_line_resume(struct forward_line *line)
+void forward_connection_resume(struct forward_connection *line)
 {
     if (line->target && !line->target_closing)
         stream_pause(line->target, false);

@@ -1,6 +1,6 @@
 /* The answer of a server behind a proxy, as it comes: the grammar is http-parser's, the limits are
- * ours; see rest_proxy.h. */
-#include "engine/stream/proxy.h"
+ * ours; see http_proxy.h. */
+#include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -9,19 +9,19 @@
 
 enum { HEADER_MAX = 64 * 1024, LINES_MAX = 256 };
 
-static struct rest_proxy_answer *self_of(http_parser *parser)
+static struct http_proxy_answer *self_of(http_parser *parser)
 {
     return parser->data;
 }
 
-static int refuse(struct rest_proxy_answer *self, const char *why)
+static int refuse(struct http_proxy_answer *self, const char *why)
 {
     err_set(&self->err, ERR_TOO_LARGE, "malformed HTTP response: %s", why);
     return -1;
 }
 
 /* The line under way is whole. */
-static void keep_line(struct rest_proxy_answer *self)
+static void keep_line(struct http_proxy_answer *self)
 {
     self->in_value = false;
     if (self->name.size)
@@ -33,7 +33,7 @@ static void keep_line(struct rest_proxy_answer *self)
     buf_clear(&self->value);
 }
 
-static int count_bytes(struct rest_proxy_answer *self, size_t size)
+static int count_bytes(struct http_proxy_answer *self, size_t size)
 {
     self->header_size += size;
     return self->header_size > HEADER_MAX ? refuse(self, "its header is longer than 64 KiB") : 0;
@@ -41,7 +41,7 @@ static int count_bytes(struct rest_proxy_answer *self, size_t size)
 
 static int on_message_begin(http_parser *parser)
 {
-    struct rest_proxy_answer *self = self_of(parser);
+    struct http_proxy_answer *self = self_of(parser);
     self->headers = NULL;
     self->header_count = 0;
     return 0;
@@ -54,7 +54,7 @@ static int on_status(http_parser *parser, const char *data, size_t size)
 
 static int on_field(http_parser *parser, const char *data, size_t size)
 {
-    struct rest_proxy_answer *self = self_of(parser);
+    struct http_proxy_answer *self = self_of(parser);
     if (self->in_value || !self->name.size) {
         keep_line(self);
         if (++self->header_count > LINES_MAX)
@@ -66,7 +66,7 @@ static int on_field(http_parser *parser, const char *data, size_t size)
 
 static int on_value(http_parser *parser, const char *data, size_t size)
 {
-    struct rest_proxy_answer *self = self_of(parser);
+    struct http_proxy_answer *self = self_of(parser);
     self->in_value = true; /* also where the value is empty */
     buf_append(&self->value, data, size);
     return count_bytes(self, size);
@@ -83,7 +83,7 @@ static int64_t length_of(const http_parser *parser)
 static int on_headers_complete(http_parser *parser)
 {
     enum { NO_BODY = 1 };
-    struct rest_proxy_answer *self = self_of(parser);
+    struct http_proxy_answer *self = self_of(parser);
     int status = (int)parser->status_code;
     keep_line(self);
     if (status < 200 && status != 101)
@@ -96,14 +96,14 @@ static int on_headers_complete(http_parser *parser)
 
 static int on_body(http_parser *parser, const char *data, size_t size)
 {
-    struct rest_proxy_answer *self = self_of(parser);
+    struct http_proxy_answer *self = self_of(parser);
     self->handler->on_body(self->context, data, size);
     return 0;
 }
 
 static int on_message_complete(http_parser *parser)
 {
-    struct rest_proxy_answer *self = self_of(parser);
+    struct http_proxy_answer *self = self_of(parser);
     if (!self->head_done)
         return 0;
     self->whole = true;
@@ -121,10 +121,10 @@ static const http_parser_settings SETTINGS = {
     .on_message_complete = on_message_complete,
 };
 
-void rest_proxy_answer_init(struct rest_proxy_answer *answer, bool no_body,
-                            const struct rest_proxy_answer_handler *handler, void *context)
+void http_proxy_answer_init(struct http_proxy_answer *answer, bool no_body,
+                            const struct http_proxy_answer_handler *handler, void *context)
 {
-    *answer = (struct rest_proxy_answer){
+    *answer = (struct http_proxy_answer){
         .handler = handler, .context = context, .no_body = no_body, .arena = arena_new()};
     http_parser_init(&answer->parser, HTTP_RESPONSE);
     answer->parser.data = answer;
@@ -132,14 +132,14 @@ void rest_proxy_answer_init(struct rest_proxy_answer *answer, bool no_body,
     buf_init(&answer->value, HEADER_MAX + 1);
 }
 
-void rest_proxy_answer_release(struct rest_proxy_answer *answer)
+void http_proxy_answer_release(struct http_proxy_answer *answer)
 {
     buf_release(&answer->name);
     buf_release(&answer->value);
     answer->arena = arena_free(answer->arena);
 }
 
-static int check(struct rest_proxy_answer *self, struct err *err)
+static int check(struct http_proxy_answer *self, struct err *err)
 {
     enum http_errno code = HTTP_PARSER_ERRNO(&self->parser);
     if (code == HPE_OK || code == HPE_PAUSED)
@@ -150,7 +150,7 @@ static int check(struct rest_proxy_answer *self, struct err *err)
                    http_errno_description(code));
 }
 
-int rest_proxy_answer_feed(struct rest_proxy_answer *answer, const char *data, size_t size,
+int http_proxy_answer_feed(struct http_proxy_answer *answer, const char *data, size_t size,
                            size_t *ret_used, struct err *err)
 {
     *ret_used = 0;
@@ -160,7 +160,7 @@ int rest_proxy_answer_feed(struct rest_proxy_answer *answer, const char *data, s
     return check(answer, err);
 }
 
-int rest_proxy_answer_end(struct rest_proxy_answer *answer, struct err *err)
+int http_proxy_answer_end(struct http_proxy_answer *answer, struct err *err)
 {
     if (!answer->whole)
         http_parser_execute(&answer->parser, &SETTINGS, NULL, 0);

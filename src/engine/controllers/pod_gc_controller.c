@@ -3,7 +3,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/hub.h"
+#include "engine/controllers/controllers.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -72,11 +72,10 @@ static void on_timer(struct loop_timer *timer)
 }
 
 /* A node that is back is missed no longer. */
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_pod_gc_node_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     struct stranded *stranded = self;
-    if (new_ && str_eq(resource->id.plural, "nodes"))
+    if (new_)
         free(map_remove(&stranded->since, new_->name));
 }
 
@@ -102,4 +101,13 @@ static void stop(void *self)
     free(stranded);
 }
 
-const struct controller STRANDED_CONTROLLER = {start, changed, stop};
+static const struct controller_watch POD_GC_WATCHES[] = {
+    {"nodes", on_pod_gc_node_changed},
+    {NULL, NULL},
+};
+
+const struct controller POD_GC_CONTROLLER = {
+    .start = start,
+    .stop = stop,
+    .watches = POD_GC_WATCHES,
+};

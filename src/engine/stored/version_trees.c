@@ -1,9 +1,9 @@
 /* The last two versions somebody looked at; see version_trees.h. A revision is never given twice,
  * so it says which version a tree is of. */
-#include "engine/api/version_trees.h"
+#include "engine/stored/version_trees.h"
 
 #include "base/mem.h"
-#include "engine/api/stored.h"
+#include "engine/stored/stored.h"
 
 #include <stdlib.h>
 

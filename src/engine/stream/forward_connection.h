@@ -3,8 +3,8 @@
  * why a connection could not be made is sent on the error channel. The channels belong to the
  * protocol that carries them: streams of SPDY (port_forward_spdy.c), or numbers before the messages
  * of WebSocket (port_forward_websocket.c). */
-#ifndef TRAINYARD_ENGINE_FORWARD_LINE_H
-#define TRAINYARD_ENGINE_FORWARD_LINE_H
+#ifndef TRAINYARD_ENGINE_FORWARD_CONNECTION_H
+#define TRAINYARD_ENGINE_FORWARD_CONNECTION_H
 
 #include "engine/engine.h"
 #include "loop/loop.h"
@@ -12,7 +12,7 @@
 
 enum forward_channel { FORWARD_ERROR, FORWARD_DATA, FORWARD_CHANNELS };
 
-struct forward_line;
+struct forward_connection;
 
 /* What a line does with a channel. */
 struct forward_channel_ops {
@@ -31,11 +31,11 @@ struct forward_site {
     const struct json *pod;
     const struct forward_channel_ops *ops;
     size_t (*pending)(void *context); /* bytes that the peer has not taken */
-    void (*gone)(void *context, struct forward_line *line);
+    void (*gone)(void *context, struct forward_connection *line);
     void *context;
 };
 
-struct forward_line {
+struct forward_connection {
     struct list_link link; /* in forward_session.lines */
     const struct forward_site *site;
     char *request_id;
@@ -51,17 +51,18 @@ struct forward_line {
 };
 
 /* A line of which one channel is known. */
-struct forward_line *forward_line_new(const struct forward_site *site, const char *request_id,
-                                      int port);
+struct forward_connection *forward_connection_new(const struct forward_site *site,
+                                                  const char *request_id, int port);
 /* Takes a channel that is not there yet; with the second one the connection is made. */
-void forward_line_take(struct forward_line *line, enum forward_channel which, void *channel);
+void forward_connection_take(struct forward_connection *line, enum forward_channel which,
+                             void *channel);
 /* The peer has taken everything: go on reading from the pod. */
-void forward_line_resume(struct forward_line *line);
+void forward_connection_resume(struct forward_connection *line);
 
 /* What the peer says on a channel: bytes for the pod, no more bytes, or that the channel is gone.
  * The line may be freed by the last two. */
-void forward_line_data(struct forward_line *line, const char *data, size_t size);
-void forward_line_end(struct forward_line *line, enum forward_channel which);
-void forward_line_reset(struct forward_line *line, enum forward_channel which);
+void forward_connection_data(struct forward_connection *line, const char *data, size_t size);
+void forward_connection_end(struct forward_connection *line, enum forward_channel which);
+void forward_connection_reset(struct forward_connection *line, enum forward_channel which);
 
 #endif

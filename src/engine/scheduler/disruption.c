@@ -1,5 +1,5 @@
 /* DisruptionTarget; see disruption.h. */
-#include "engine/controllers/disruption.h"
+#include "engine/scheduler/disruption.h"
 
 #include "base/moment.h"
 #include "base/str.h"

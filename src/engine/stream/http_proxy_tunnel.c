@@ -1,8 +1,8 @@
-/* Bytes between a client and a pod after the protocol was changed; see rest_proxy.h. */
-#include "engine/stream/proxy.h"
+/* Bytes between a client and a pod after the protocol was changed; see http_proxy.h. */
+#include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
-#include "engine/watch/watchers.h"
+#include "engine/api/open_calls.h"
 #include "net/stream/stream.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct side {
 
 struct tunnel {
     struct side client, pod;
-    struct watcher_link link;
+    struct open_call link;
     bool over; /* out of the server's ring */
 };
 
@@ -36,13 +36,13 @@ static void close_tunnel(struct tunnel *self)
 {
     if (!self->over) {
         self->over = true;
-        watcher_link_remove(&self->link);
+        open_call_remove(&self->link);
     }
     close_side(&self->client);
     close_side(&self->pod);
 }
 
-static void end_link(struct watcher_link *link)
+static void end_link(struct open_call *link)
 {
     close_tunnel(CONTAINER_OF(link, struct tunnel, link));
 }
@@ -112,13 +112,13 @@ static const struct stream_handler HANDLER = {
     .on_closed = on_closed,
 };
 
-void rest_proxy_tunnel_new(struct list_head *watchers, struct stream *client, struct stream *pod,
+void http_proxy_tunnel_new(struct list_head *watchers, struct stream *client, struct stream *pod,
                            const char *early, size_t early_size)
 {
     struct tunnel *self = mem_zalloc(sizeof(*self));
     self->client = (struct side){.tunnel = self, .other = &self->pod, .stream = client};
     self->pod = (struct side){.tunnel = self, .other = &self->client, .stream = pod};
-    watcher_link_add(watchers, &self->link, "pods", end_link);
+    open_call_add(watchers, &self->link, "pods", end_link);
     pod->handler = &HANDLER;
     pod->context = &self->pod;
     stream_start(client, &HANDLER, &self->client);

@@ -1,0 +1,348 @@
+/* CREATE and UPDATE: turns the object that a client sends into the object that is stored. */
+#include "base/mem.h"
+#include "base/rand.h"
+#include "base/str.h"
+#include "engine/admission/admission.h"
+#include "engine/api/handlers.h"
+#include "engine/api/write.h"
+#include "engine/crd/definition.h"
+#include "engine/kinds/meta.h"
+#include "kube/object.h"
+#include "kube/schema/default.h"
+#include "kube/schema/validate.h"
+#include "kube/status.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- CREATE ---------------------------------------------------------------------------------- */
+
+static int check_namespace_field(struct api_call *call, struct json *object, struct err *err)
+{
+    const char *given = kube_meta_namespace(object);
+    bool other = given[0] != '\0' && !str_eq(given, call->route.namespace_);
+    if (other && call->route.name)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the namespace of the object (%.253s) does not match the namespace on the "
+                       "request (%s)",
+                       given, call->route.namespace_);
+    if (other)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the namespace of the provided object does not match the namespace sent on "
+                       "the request");
+    if (call->route.resource->id.namespaced)
+        kube_meta_set_namespace(call->arena, object, call->route.namespace_);
+    return 0;
+}
+
+/* Nothing is made in a namespace that is not there or is on its way out. */
+static int check_namespace_lives(struct api_call *call, const char *name, struct err *err)
+{
+    if (!call->route.resource->id.namespaced)
+        return 0;
+    const struct registry_resource *namespaces = registry_built_in("", "v1", "namespaces");
+    const char *key = stored_key(call->arena, namespaces, "", call->route.namespace_);
+    struct store_object *stored = store_get_pending(engine_store(call->engine), key);
+    if (!stored) {
+        call->about_resource = namespaces;
+        call->about_name = call->route.namespace_;
+        return err_set(err, ERR_NOT_FOUND, "namespaces \"%s\" not found", call->route.namespace_);
+    }
+    struct json *object;
+    int r = stored_read(call->arena, stored, &object, err);
+    store_object_unref(stored);
+    if (r == 0 && kube_meta_is_deleting(object))
+        r = err_set(err, ERR_FORBIDDEN,
+                    "%s \"%s\" is forbidden: unable to create new content in namespace %s because "
+                    "it is being terminated",
+                    kube_resource_text(call->arena, &call->route.resource->id), name,
+                    call->route.namespace_);
+    return r;
+}
+
+static int check_free(struct api_call *call, const char *name, struct err *err)
+{
+    const char *key = stored_key(call->arena, call->route.resource, call->route.namespace_, name);
+    struct store_object *stored = store_get_pending(engine_store(call->engine), key);
+    if (!stored)
+        return 0;
+    bool readable = stored_is_readable(stored);
+    store_object_unref(stored);
+    return err_set(err, ERR_EXISTS, "%s \"%s\" already exists%s",
+                   kube_resource_text(call->arena, &call->route.resource->id), name,
+                   readable ? "" : " and cannot be read: 'kubectl delete' removes it");
+}
+
+/* A generated name that is taken is drawn again. Off the loop nothing says whether it is: then the
+ * client hears of it. */
+static void ensure_name(struct api_call *call, struct json *object)
+{
+    const char *base = json_get_string(json_get(object, "metadata"), "generateName", "");
+    for (int draws = 0; draws < 8 && base[0] != '\0'; draws++) {
+        char *name = meta_generate_name(call->arena, base);
+        kube_meta_set_name(call->arena, object, name);
+        if (call->is_off_loop || check_free(call, name, NULL) == 0)
+            break;
+    }
+}
+
+/* Those of the tables first: the kind's own may depend on them. */
+static void set_defaults(struct api_call *call, struct json *object)
+{
+    const struct registry_resource *resource = call->route.resource;
+    if (resource->form != SCHEMA_FORM_WRITTEN)
+        schema_default(call->arena, resource->schema, object);
+    if (resource->hooks.defaults)
+        resource->hooks.defaults(call->arena, object);
+}
+
+/* What the kind says of it, be it in code or in the schema of a definition. Of an object that could
+ * not be given what it asks for, only that is told. */
+static void validate(struct api_call *call, const struct json *object, const struct json *old)
+{
+    const struct registry_resource *resource = call->route.resource;
+    if (call->invalid.count > 0)
+        return;
+    meta_validate(&call->invalid, resource, object, old);
+    if (resource->hooks.validate)
+        resource->hooks.validate(&call->invalid, object, old);
+    /* The kind's own rules know better how upstream says it; what they leave is in the tables. */
+    if (call->invalid.count == 0 && resource->form == SCHEMA_FORM_TYPED && !resource->definition)
+        schema_validate_words(&call->invalid, resource->schema, object);
+    if (resource->whole) {
+        schema_validate_value(&call->invalid, resource->whole, "", object);
+        schema_validate_structure(&call->invalid, resource->whole, "", object);
+        const struct registry_subresource *scale = registry_subresource(resource, "scale");
+        if (scale)
+            definition_check_scale(&call->invalid, scale->scale, object);
+    }
+}
+
+int api_prepare_create_local(struct api_call *call, struct json *object, struct err *err)
+{
+    const struct registry_resource *resource = call->route.resource;
+    int r = api_decode(call, object, NULL, err);
+    if (r < 0)
+        return r;
+    if (kube_meta_resource_version(object)[0] != '\0')
+        return err_set(err, ERR_BAD_REQUEST,
+                       "resourceVersion should not be set on objects to be created");
+    r = check_namespace_field(call, object, err);
+    if (r < 0)
+        return r;
+    if (kube_meta_name(object)[0] == '\0')
+        ensure_name(call, object);
+    call->about_name = kube_meta_name(object);
+
+    meta_prepare_create(call->arena, resource, object, loop_wall_ms(engine_loop(call->engine)));
+    if (resource->definition && registry_has_status(resource))
+        json_remove(object, "status"); /* that is for who writes the subresource */
+    set_defaults(call, object);
+    r = api_track_fields(call, object, NULL, err);
+    if (r < 0)
+        return r;
+    if (resource->hooks.create)
+        resource->hooks.create(call->arena, object);
+    if (resource->hooks.assign)
+        resource->hooks.assign(call->engine, &call->invalid, object, NULL);
+    validate(call, object, NULL);
+    if (call->invalid.count > 0)
+        return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
+    return 0;
+}
+
+int api_prepare_create_stored(struct api_call *call, struct json *object, struct err *err)
+{
+    const struct registry_resource *resource = call->route.resource;
+    int r = check_namespace_lives(call, call->about_name, err);
+    if (r < 0)
+        return r;
+    r = check_free(call, call->about_name, err);
+    if (r == 0 && resource->hooks.admit)
+        r = resource->hooks.admit(call, object, NULL, err);
+    if (r == 0)
+        r = api_measure(call, object, err);
+    return r == 0 ? admission_charge_quotas(call, object, NULL, err) : r;
+}
+
+int api_prepare_create(struct api_call *call, struct json *object, struct err *err)
+{
+    int r = api_prepare_create_local(call, object, err);
+    return r == 0 ? api_prepare_create_stored(call, object, err) : r;
+}
+
+void api_handle_create(struct api_call *call)
+{
+    struct err err = ERR_INIT;
+    struct json *object;
+    if (api_create_large(call))
+        return;
+    if (api_read_body(call, &object, &err) < 0 || api_prepare_create(call, object, &err) < 0) {
+        api_respond_error(call, &err);
+        return;
+    }
+    api_commit(call, object, NULL, 0, 201);
+}
+
+/* ---- UPDATE ---------------------------------------------------------------------------------- */
+
+static int check_name_field(struct api_call *call, const struct json *object, struct err *err)
+{
+    const char *name = kube_meta_name(object);
+    if (name[0] == '\0')
+        return err_set(
+            err, ERR_BAD_REQUEST,
+            "the name of the object (%s based on URL) was undeterminable: name must be provided",
+            call->route.name);
+    if (!str_eq(name, call->route.name))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the name of the object (%.253s) does not match the name on the URL (%s)",
+                       name, call->route.name);
+    return 0;
+}
+
+/* In the words of Kubernetes' store. An object that is not there has no uid either. */
+static int uid_conflict(struct api_call *call, const char *wanted, const char *there,
+                        struct err *err)
+{
+    const struct registry_resource *resource = call->route.resource;
+    const char *key = stored_key(call->arena, resource, call->route.namespace_, call->route.name);
+    return err_set(
+        err, ERR_CONFLICT,
+        "Operation cannot be fulfilled on %s \"%s\": StorageError: invalid object, Code: "
+        "4, Key: /registry%s, ResourceVersion: 0, AdditionalErrorMsg: Precondition "
+        "failed: UID in precondition: %.64s, UID in object meta: %s",
+        kube_resource_text(call->arena, &resource->id), call->route.name, key, wanted, there);
+}
+
+int api_check_identity(struct api_call *call, struct json *object, const struct json *old,
+                       struct err *err)
+{
+    const char *uid = kube_meta_uid(object);
+    const char *version = kube_meta_resource_version(object);
+    int r = check_name_field(call, object, err);
+    if (r == 0)
+        r = check_namespace_field(call, object, err);
+    if (r < 0)
+        return r;
+    bool other = uid[0] != '\0' && !str_eq(uid, kube_meta_uid(old));
+    if (other && call->route.verb == VERB_PATCH) {
+        field_invalid(&call->invalid, "metadata.uid", json_get(json_get(object, "metadata"), "uid"),
+                      "field is immutable");
+        return err_set(err, ERR_INVALID, "%s is invalid", call->route.resource->id.kind);
+    }
+    if (other)
+        return uid_conflict(call, uid, kube_meta_uid(old), err);
+    if (version[0] != '\0' && !str_eq(version, kube_meta_resource_version(old)))
+        return api_conflict(call, call->route.name, err);
+    return 0;
+}
+
+/* Make `target`'s member what `source` has, also when that is nothing. */
+static void take_member(struct arena *arena, struct json *target, const struct json *source,
+                        const char *name)
+{
+    const struct json *value = json_get(source, name);
+    if (value)
+        json_set(arena, target, name, json_clone(arena, value));
+    else
+        json_remove(target, name);
+}
+
+/* A subresource writes one part and nothing else: `object` becomes `old` with that part. */
+static void take_part(struct api_call *call, struct json *object, const struct json *old)
+{
+    struct json *whole = json_clone(call->arena, old);
+    if (call->route.sub == SUB_STATUS)
+        take_member(call->arena, whole, object, "status");
+    else
+        take_member(call->arena, json_ensure_object(call->arena, whole, "spec"),
+                    json_get(object, "spec"), "finalizers");
+    *object = *whole;
+}
+
+int api_prepare_update_local(struct api_call *call, struct json *object, const struct json *old,
+                             struct err *err)
+{
+    const struct registry_resource *resource = call->route.resource;
+    int r = api_decode(call, object, old, err);
+    if (r < 0)
+        return r;
+    r = api_check_identity(call, object, old, err);
+    if (r < 0)
+        return r;
+    if (call->route.sub != SUB_NONE) {
+        take_part(call, object, old);
+        if (resource->hooks.status && (r = resource->hooks.status(call, object, err)) < 0)
+            return r;
+        if (resource->whole)
+            validate(call, object, old);
+        if (call->invalid.count > 0)
+            return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
+        r = api_track_fields(call, object, old, err);
+        return r == 0 ? api_measure(call, object, err) : r;
+    }
+    if (registry_has_status(resource))
+        take_member(call->arena, object, old, "status");
+    set_defaults(call, object);
+    r = api_track_fields(call, object, old, err);
+    if (r < 0)
+        return r;
+    meta_prepare_update(call->arena, resource, object, old);
+    if (resource->hooks.assign)
+        resource->hooks.assign(call->engine, &call->invalid, object, old);
+    validate(call, object, old);
+    if (call->invalid.count > 0)
+        return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
+    return 0;
+}
+
+int api_prepare_update_stored(struct api_call *call, struct json *object, const struct json *old,
+                              struct err *err)
+{
+    const struct registry_resource *resource = call->route.resource;
+    if (call->route.sub != SUB_NONE)
+        return 0;
+    int r = resource->hooks.admit ? resource->hooks.admit(call, object, old, err) : 0;
+    if (r == 0)
+        r = api_measure(call, object, err);
+    return r == 0 ? admission_charge_quotas(call, object, old, err) : r;
+}
+
+int api_prepare_update(struct api_call *call, struct json *object, const struct json *old,
+                       struct err *err)
+{
+    int r = api_prepare_update_local(call, object, old, err);
+    return r == 0 ? api_prepare_update_stored(call, object, old, err) : r;
+}
+
+/* What is wrong with the request itself is told before the object is looked for, as upstream. */
+static int load_for_update(struct api_call *call, struct json *object, struct json **ret,
+                           int64_t *ret_revision, struct err *err)
+{
+    int r = check_name_field(call, object, err);
+    if (r == 0)
+        r = check_namespace_field(call, object, err);
+    if (r < 0)
+        return r;
+    r = api_load(call, call->route.name, ret, ret_revision, err);
+    const char *uid = kube_meta_uid(object);
+    return r == -ERR_NOT_FOUND && uid[0] ? uid_conflict(call, uid, "", err) : r;
+}
+
+void api_handle_update(struct api_call *call)
+{
+    struct err err = ERR_INIT;
+    struct json *object, *old;
+    int64_t revision;
+    if (api_update_large(call))
+        return;
+    if (api_read_body(call, &object, &err) < 0 ||
+        load_for_update(call, object, &old, &revision, &err) < 0 ||
+        api_prepare_update(call, object, old, &err) < 0) {
+        api_respond_error(call, &err);
+        return;
+    }
+    api_commit(call, object, old, revision, 200);
+}
