@@ -6,6 +6,7 @@
 #   make test       unit tests, simulations and the scripts that are not long: 15 minutes on 2 cores
 #   make test-all   every test: also the long scripts and the suites under sanitizers
 #   make soak       every test with more kills, seeds and rounds
+#   tests/run --changed    the tests of what you changed: about a minute
 #   make test-kubernetes    the operator on a real Kubernetes, as root; builds one from Debian's sources first (ONLY=REGEX)
 #   make test-machine       what needs a whole machine (systemd, a reboot, a suspend) in a guest, as root (ONLY=REGEX)
 #   make test-clients       PyPI's Kubernetes client and Kubeflow SDK and helm against the embedded cluster; gets them first (ONLY=REGEX)
