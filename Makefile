@@ -3,7 +3,10 @@
 #   make            build/trainyard, build/trainer, build/trainyard-step
 #   make demo       from YAML to a served face model, live (DEMO_EXIT=1: end after a real upload)
 #   make demo-mnist, make demo-movielens    the other roads, live (DEMO_EXIT=1: end by themselves)
-#   make test       every test, in reduced counts        make soak   the same in full counts
+#   make test       unit tests, simulations and the scripts that are not long: 15 minutes on 2 cores
+#   make test-all   every test: also the long scripts and the suites under sanitizers
+#   make soak       every test with more kills, seeds and rounds
+#   tests/run --changed    the tests of what you changed: about a minute
 #   make test-kubernetes    the operator on a real Kubernetes, as root; builds one from Debian's sources first (ONLY=REGEX)
 #   make test-machine       what needs a whole machine (systemd, a reboot, a suspend) in a guest, as root (ONLY=REGEX)
 #   make test-clients       PyPI's Kubernetes client and Kubeflow SDK and helm against the embedded cluster; gets them first (ONLY=REGEX)
@@ -41,6 +44,10 @@ demo-movielens: setup-demo setup-data
 .PHONY: test
 test: setup-test
 	@tests/run
+
+.PHONY: test-all
+test-all: setup-test
+	@tests/run --all
 
 .PHONY: soak
 soak: setup-test

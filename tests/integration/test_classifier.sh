@@ -2,6 +2,7 @@
 # The classifier of the TFJob workshop with the real trainer, without a cluster: a chief and two workers in step give the
 # losses of one process; workers and a parameter server, started by the four classic flags, learn together while one
 # of them is killed, and then the server; the chief exports a version a run; what cannot work is refused with a sentence.
+# Long: 79 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Saved images: imported, run with their own root file system, removed; as root and as an ordinary user. What is in them is written by
 # this test, in both formats, with layers that take away what others brought.
+# Long: 88 s.
 # shellcheck source=tests/lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
