@@ -59,7 +59,7 @@ int base64_decode(struct arena *arena, const char *text, char **ret, size_t *ret
 }
 
 /* Between the two alphabets, which differ in the last two letters. */
-static void translate(char *text, const char *from, const char *to)
+static void base64_translate(char *text, const char *from, const char *to)
 {
     for (; *text; text++)
         for (size_t i = 0; from[i]; i++)
@@ -73,7 +73,7 @@ char *base64_encode_url(struct arena *arena, const void *data, size_t size)
 {
     char *text = base64_encode(arena, data, size);
     text[strcspn(text, "=")] = '\0';
-    translate(text, "+/", "-_");
+    base64_translate(text, "+/", "-_");
     return text;
 }
 
@@ -83,7 +83,7 @@ int base64_decode_url(struct arena *arena, const char *text, char **ret, size_t 
     static const char *const padding[] = {"", "===", "==", "="};
     size_t size = 0;
     char *data, *standard = arena_printf(arena, "%s%s", text, padding[strlen(text) % 4]);
-    translate(standard, "-_", "+/");
+    base64_translate(standard, "-_", "+/");
     int r = base64_decode(arena, standard, &data, &size, err);
     if (r < 0)
         return r;

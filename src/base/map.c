@@ -30,7 +30,7 @@ void map_release(struct map *map)
 }
 
 /* The slot that holds the key, else the free one where it would go. The map has slots. */
-static struct map_slot *find(const struct map *map, const char *key, uint64_t hash)
+static struct map_slot *map_find(const struct map *map, const char *key, uint64_t hash)
 {
     size_t mask = map->capacity - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -49,11 +49,11 @@ void *map_get(const struct map *map, const char *key)
 {
     if (map->count == 0)
         return NULL;
-    struct map_slot *slot = find(map, key, hash_of(map, key));
+    struct map_slot *slot = map_find(map, key, hash_of(map, key));
     return slot->key ? slot->value : NULL;
 }
 
-static void grow(struct map *map)
+static void map_grow(struct map *map)
 {
     struct map_slot *old = map->slots;
     size_t old_capacity = map->capacity;
@@ -63,16 +63,16 @@ static void grow(struct map *map)
     map->slots = mem_calloc(map->capacity, sizeof(*map->slots));
     for (size_t i = 0; i < old_capacity; i++)
         if (old[i].key)
-            *find(map, old[i].key, old[i].hash) = old[i];
+            *map_find(map, old[i].key, old[i].hash) = old[i];
     free(old);
 }
 
 void *map_put(struct map *map, const char *key, void *value)
 {
     if ((map->count + 1) * 4 > map->capacity * 3)
-        grow(map);
+        map_grow(map);
     uint64_t hash = hash_of(map, key);
-    struct map_slot *slot = find(map, key, hash);
+    struct map_slot *slot = map_find(map, key, hash);
     if (slot->key) {
         void *replaced = slot->value;
         slot->value = value;
@@ -87,7 +87,7 @@ void *map_remove(struct map *map, const char *key)
 {
     if (map->count == 0)
         return NULL;
-    struct map_slot *slot = find(map, key, hash_of(map, key));
+    struct map_slot *slot = map_find(map, key, hash_of(map, key));
     if (!slot->key)
         return NULL;
     void *removed = slot->value;

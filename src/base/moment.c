@@ -58,7 +58,7 @@ void moment_format_micro(int64_t wall_us, char text[MOMENT_TEXT_MAX])
 }
 
 /* Exactly `count` digits, as a number; -1 if they are not there. */
-static int digits(const char **text, int count)
+static int moment_digits(const char **text, int count)
 {
     int value = 0;
     for (int i = 0; i < count; i++, (*text)++) {
@@ -69,7 +69,7 @@ static int digits(const char **text, int count)
     return value;
 }
 
-static int expect(const char **text, const char *any)
+static int moment_expect(const char **text, const char *any)
 {
     if (**text == '\0' || !strchr(any, **text))
         return -1;
@@ -93,15 +93,15 @@ static int parse_fraction_ms(const char **text)
 static int parse_offset(const char **text)
 {
     enum { BAD = 100000 };
-    int sign = expect(text, "Zz+-");
+    int sign = moment_expect(text, "Zz+-");
     if (sign < 0)
         return BAD;
     if (sign == 'Z' || sign == 'z')
         return 0;
-    int hours = digits(text, 2);
-    if (hours < 0 || expect(text, ":") < 0)
+    int hours = moment_digits(text, 2);
+    if (hours < 0 || moment_expect(text, ":") < 0)
         return BAD;
-    int minutes = digits(text, 2);
+    int minutes = moment_digits(text, 2);
     if (minutes < 0 || minutes > 59 || hours > 23)
         return BAD;
     return (hours * 60 + minutes) * (sign == '-' ? -1 : 1);
@@ -117,12 +117,14 @@ static int days_in(int year, int month)
 int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err)
 {
     const char *at = text;
-    int year = digits(&at, 4), dash1 = expect(&at, "-");
-    int month = dash1 < 0 ? -1 : digits(&at, 2), dash2 = month < 0 ? -1 : expect(&at, "-");
-    int day = dash2 < 0 ? -1 : digits(&at, 2), t = day < 0 ? -1 : expect(&at, "Tt ");
-    int hour = t < 0 ? -1 : digits(&at, 2), colon1 = hour < 0 ? -1 : expect(&at, ":");
-    int minute = colon1 < 0 ? -1 : digits(&at, 2), colon2 = minute < 0 ? -1 : expect(&at, ":");
-    int second = colon2 < 0 ? -1 : digits(&at, 2);
+    int year = moment_digits(&at, 4), dash1 = moment_expect(&at, "-");
+    int month = dash1 < 0 ? -1 : moment_digits(&at, 2),
+        dash2 = month < 0 ? -1 : moment_expect(&at, "-");
+    int day = dash2 < 0 ? -1 : moment_digits(&at, 2), t = day < 0 ? -1 : moment_expect(&at, "Tt ");
+    int hour = t < 0 ? -1 : moment_digits(&at, 2), colon1 = hour < 0 ? -1 : moment_expect(&at, ":");
+    int minute = colon1 < 0 ? -1 : moment_digits(&at, 2),
+        colon2 = minute < 0 ? -1 : moment_expect(&at, ":");
+    int second = colon2 < 0 ? -1 : moment_digits(&at, 2);
     int fraction = second < 0 ? -1 : parse_fraction_ms(&at);
     int offset = fraction < 0 ? 100000 : parse_offset(&at);
     if (year < 0 || month < 1 || month > 12 || day < 1 || day > days_in(year, month) || hour > 23 ||

@@ -37,7 +37,8 @@ static size_t line_size(const char *at, size_t size)
 }
 
 /* False where the text has no such line. */
-static bool find_line(const struct source *source, size_t line, const char **ret, size_t *ret_size)
+static bool source_find_line(const struct source *source, size_t line, const char **ret,
+                             size_t *ret_size)
 {
     const char *at = source->text, *end = at + source->size;
     if (source->size >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
@@ -58,7 +59,7 @@ bool source_is_blank(const struct source *source, size_t line)
 {
     const char *text;
     size_t size;
-    if (!find_line(source, line, &text, &size))
+    if (!source_find_line(source, line, &text, &size))
         return true;
     for (size_t i = 0; i < size; i++)
         if (text[i] != ' ' && text[i] != '\t')
@@ -76,14 +77,14 @@ static size_t step_size(const char *at, const char *end)
 }
 
 /* Of letters and digits a credential is made. */
-static bool is_word(char c)
+static bool source_is_word(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
            (c & 0x80) != 0;
 }
 
 /* What a terminal would obey, and what is no UTF-8. */
-static bool is_control(const char *at, size_t size)
+static bool source_is_control(const char *at, size_t size)
 {
     const unsigned char first = (unsigned char)*at;
     return first < 0x20 || first == 0x7f || (first >= 0x80 && size == 1) ||
@@ -94,10 +95,10 @@ static bool is_control(const char *at, size_t size)
  * it means. Returns its columns. */
 static size_t append_shown(struct buf *buf, const char *at, size_t size, bool masked)
 {
-    char instead = masked && is_word(*at) ? '*'
-                   : *at == '\t'          ? ' '
-                   : is_control(at, size) ? '?'
-                                          : 0;
+    char instead = masked && source_is_word(*at) ? '*'
+                   : *at == '\t'                 ? ' '
+                   : source_is_control(at, size) ? '?'
+                                                 : 0;
     if (instead) {
         buf_append_char(buf, instead);
         return 1;
@@ -112,7 +113,7 @@ static void append_excerpt(struct buf *buf, const struct source *source, struct 
     const char *at, *colon, *end;
     size_t size, shown = 0, before = sizeof(INDENT) - 1;
     if (source_is_blank(source, place.line) || place.column == 0 ||
-        !find_line(source, place.line, &at, &size))
+        !source_find_line(source, place.line, &at, &size))
         return;
     end = at + size;
     colon = memchr(at, ':', size);
@@ -173,7 +174,7 @@ struct source_place source_name_place(const struct source *source, const struct 
     const char *line;
     size_t size, length = strlen(member->name);
     struct source_place place = source_value_place(member);
-    if (length == 0 || !find_line(source, member->line, &line, &size))
+    if (length == 0 || !source_find_line(source, member->line, &line, &size))
         return place;
     const char *at = line, *end = line + size;
     for (size_t column = 1; column < member->column && at < end; column++) {

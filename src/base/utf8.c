@@ -56,7 +56,7 @@ bool utf8_is_valid(const char *text, size_t size)
     return true;
 }
 
-static uint32_t decode(const char *text, size_t size)
+static uint32_t utf8_decode(const char *text, size_t size)
 {
     uint32_t character = (unsigned char)*text & (size == 1 ? 0x7fu : 0xffu >> (size + 1));
     for (size_t i = 1; i < size; i++)
@@ -85,7 +85,7 @@ size_t utf8_columns(const char *text, size_t size)
         {0x1f900, 0x1f9ff, 2}, /* pictures */
         {0x20000, 0x3fffd, 2}, /* Han, the rest */
     };
-    uint32_t character = decode(text, size);
+    uint32_t character = utf8_decode(text, size);
     for (size_t i = 0; i < ARRAY_SIZE(RANGES); i++)
         if (character >= RANGES[i].first && character <= RANGES[i].last)
             return RANGES[i].columns;

@@ -16,13 +16,13 @@ struct loop_signals {
     void *context;
 };
 
-static void on_signal(uv_signal_t *handle, int number)
+static void on_signal_caught(uv_signal_t *handle, int number)
 {
     struct loop_signals *signals = handle->data;
     signals->callback(signals->context, number);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_signal_closed(uv_handle_t *handle)
 {
     struct loop_signals *signals = handle->data;
     if (--signals->open == 0)
@@ -33,7 +33,7 @@ struct loop_signals *loop_signals_free(struct loop_signals *signals)
 {
     /* The memory lives until libuv has let go of the handles, in the next turn of the loop. */
     for (size_t i = 0; signals && i < ARRAY_SIZE(SIGNALS); i++)
-        uv_close((uv_handle_t *)&signals->handles[i], on_closed);
+        uv_close((uv_handle_t *)&signals->handles[i], on_signal_closed);
     return NULL;
 }
 
@@ -51,7 +51,7 @@ int loop_signals_new(struct loop *loop, void (*callback)(void *context, int sign
         signals->handles[i].data = signals;
     }
     for (size_t i = 0; i < ARRAY_SIZE(SIGNALS); i++) {
-        int status = uv_signal_start(&signals->handles[i], on_signal, SIGNALS[i]);
+        int status = uv_signal_start(&signals->handles[i], on_signal_caught, SIGNALS[i]);
         if (status < 0) {
             loop_signals_free(signals);
             return err_set_errno(err, -status, "cannot listen for signal %d", SIGNALS[i]);

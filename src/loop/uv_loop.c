@@ -70,7 +70,7 @@ static uint64_t timer_order(struct loop *loop)
     return body_of(loop)->timers_started++;
 }
 
-static void on_timer(uv_timer_t *handle);
+static void on_uv_timer(uv_timer_t *handle);
 
 static void timers_changed(struct loop *loop)
 {
@@ -81,10 +81,10 @@ static void timers_changed(struct loop *loop)
         return;
     }
     int64_t delay_ms = first->due_ms - now_ms(loop);
-    uv_timer_start(&body->timer, on_timer, delay_ms > 0 ? (uint64_t)delay_ms : 0, 0);
+    uv_timer_start(&body->timer, on_uv_timer, delay_ms > 0 ? (uint64_t)delay_ms : 0, 0);
 }
 
-static void on_timer(uv_timer_t *handle)
+static void on_uv_timer(uv_timer_t *handle)
 {
     struct uv_body *body = CONTAINER_OF(handle, struct uv_body, timer);
     /* A timer that its callback starts again at once belongs to the next turn. */
@@ -94,7 +94,7 @@ static void on_timer(uv_timer_t *handle)
     while ((first = timer_heap_first(&body->loop.timers)) && first->due_ms <= now &&
            first->order < limit) {
         if (moment_monotonic_ns() > end_ns) {
-            uv_timer_start(handle, on_timer, 1, 0); /* 0 would be due in this turn already */
+            uv_timer_start(handle, on_uv_timer, 1, 0); /* 0 would be due in this turn already */
             return;
         }
         loop_fire_first_timer(&body->loop);
@@ -110,7 +110,7 @@ static void on_idle(uv_idle_t *handle)
         uv_idle_stop(handle);
 }
 
-static void deferred(struct loop *loop)
+static void uv_deferred(struct loop *loop)
 {
     uv_idle_start(&body_of(loop)->idle, on_idle);
 }
@@ -127,7 +127,7 @@ static bool take_posted(struct uv_body *body)
     LIST_EACH (struct loop_task, task, &posted, link)
         task->queued = true;
     list_append_all(&body->loop.deferred, &posted);
-    deferred(&body->loop);
+    uv_deferred(&body->loop);
     return true;
 }
 
@@ -136,7 +136,7 @@ static void on_async(uv_async_t *handle)
     take_posted(CONTAINER_OF(handle, struct uv_body, async));
 }
 
-static void post(struct loop *loop, struct loop_task *task)
+static void uv_post(struct loop *loop, struct loop_task *task)
 {
     struct uv_body *body = body_of(loop);
     pthread_mutex_lock(&body->posted_lock);
@@ -229,12 +229,12 @@ static void on_prepare(uv_prepare_t *handle)
         turn_log(&slowest, cpu_ns, wall_ns);
 }
 
-static const struct loop_turns *turns(struct loop *loop)
+static const struct loop_turns *uv_turns(struct loop *loop)
 {
     return &body_of(loop)->turns;
 }
 
-static void run(struct loop *loop)
+static void uv_body_run(struct loop *loop)
 {
     struct uv_body *body = body_of(loop);
     uv_update_time(&body->uv);
@@ -250,14 +250,14 @@ static void run(struct loop *loop)
     body->in_run = false;
 }
 
-static void stop(struct loop *loop)
+static void uv_body_stop(struct loop *loop)
 {
     struct uv_body *body = body_of(loop);
     body->stopped = true;
     uv_stop(&body->uv);
 }
 
-static struct uv_loop_s *uv(struct loop *loop)
+static struct uv_loop_s *uv_body_uv(struct loop *loop)
 {
     return &body_of(loop)->uv;
 }
@@ -292,17 +292,17 @@ static void body_free(struct loop *loop)
 
 static const struct loop_ops OPS = {
     .free = body_free,
-    .run = run,
-    .stop = stop,
+    .run = uv_body_run,
+    .stop = uv_body_stop,
     .now_ms = now_ms,
     .wall_ms = wall_ms,
     .timer_order = timer_order,
     .timers_changed = timers_changed,
-    .deferred = deferred,
-    .post = post,
+    .deferred = uv_deferred,
+    .post = uv_post,
     .work_start = work_start,
-    .uv = uv,
-    .turns = turns,
+    .uv = uv_body_uv,
+    .turns = uv_turns,
 };
 
 int loop_new(struct loop **ret, struct err *err)

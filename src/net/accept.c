@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Without the blanks around it. */
-static char *trimmed(struct arena *arena, const char *text, size_t size)
+static char *accept_trimmed(struct arena *arena, const char *text, size_t size)
 {
     while (size > 0 && isspace((unsigned char)*text)) {
         text++;
@@ -24,7 +24,7 @@ static bool is_media_type(const char *text)
     return slash && slash != text && slash[1] != '\0' && !strpbrk(text, " \t\"");
 }
 
-static void lower(char *text)
+static void accept_lower(char *text)
 {
     for (; *text; text++)
         *text = (char)tolower((unsigned char)*text);
@@ -52,29 +52,30 @@ static bool read_parameter(const char *text, struct accept_clause *clause)
 static bool read_clause(struct arena *arena, const char *text, struct accept_clause *ret)
 {
     size_t size = strcspn(text, ";");
-    char *type = trimmed(arena, text, size);
+    char *type = accept_trimmed(arena, text, size);
     *ret = (struct accept_clause){.as = "", .group = "", .version = "", .quality = 1};
     if (!is_media_type(type))
         return false;
-    lower(type);
+    accept_lower(type);
     ret->type = type;
     for (text += size; *text == ';'; text += size) {
         text++;
         size = strcspn(text, ";");
-        if (!read_parameter(trimmed(arena, text, size), ret))
+        if (!read_parameter(accept_trimmed(arena, text, size), ret))
             return false;
     }
     return true;
 }
 
-static int choices(const struct accept_clause *clause)
+static int clause_choices(const struct accept_clause *clause)
 {
     return str_eq(clause->type, "*/*") ? 2 : str_has_suffix(clause->type, "/*");
 }
 
 static bool is_wanted_more(const struct accept_clause *a, const struct accept_clause *b)
 {
-    return a->quality > b->quality || (a->quality == b->quality && choices(a) < choices(b));
+    return a->quality > b->quality ||
+           (a->quality == b->quality && clause_choices(a) < clause_choices(b));
 }
 
 static void insert(struct accept *accept, const struct accept_clause *clause)
@@ -93,7 +94,7 @@ void accept_parse(struct arena *arena, const char *header, struct accept *ret)
     while (*header && ret->count < ACCEPT_CLAUSES_MAX) {
         size_t size = strcspn(header, ",");
         struct accept_clause clause;
-        if (read_clause(arena, trimmed(arena, header, size), &clause))
+        if (read_clause(arena, accept_trimmed(arena, header, size), &clause))
             insert(ret, &clause);
         header += size + (header[size] == ',');
     }
@@ -102,9 +103,9 @@ void accept_parse(struct arena *arena, const char *header, struct accept *ret)
 bool accept_clause_matches(const struct accept_clause *clause, const char *type)
 {
     size_t size = strlen(clause->type);
-    if (choices(clause) == 1)
+    if (clause_choices(clause) == 1)
         return strncmp(type, clause->type, size - 1) == 0;
-    return choices(clause) == 2 || str_eq(clause->type, type);
+    return clause_choices(clause) == 2 || str_eq(clause->type, type);
 }
 
 bool accept_matches(const struct accept *accept, const char *type)

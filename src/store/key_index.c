@@ -40,8 +40,8 @@ void key_index_release(struct key_index *index)
 
 /* The first node not before the key; and for every level the last one before it, whose link a
  * change must rewrite. */
-static struct key_node *search(const struct key_index *index, const char *key,
-                               struct key_node *before[LEVELS_MAX])
+static struct key_node *index_search(const struct key_index *index, const char *key,
+                                     struct key_node *before[LEVELS_MAX])
 {
     struct key_node *node = index->head;
     for (int level = index->levels - 1; level >= 0; level--) {
@@ -55,13 +55,13 @@ static struct key_node *search(const struct key_index *index, const char *key,
 struct key_node *key_index_from(const struct key_index *index, const char *key)
 {
     struct key_node *before[LEVELS_MAX];
-    return search(index, key, before);
+    return index_search(index, key, before);
 }
 
 struct key_node *key_index_before(const struct key_index *index, const char *key)
 {
     struct key_node *before[LEVELS_MAX];
-    search(index, key, before);
+    index_search(index, key, before);
     return before[0] == index->head ? NULL : before[0];
 }
 
@@ -82,7 +82,7 @@ static int draw_levels(struct key_index *index)
 
 struct key_node *key_index_insert(struct key_index *index, const char *key)
 {
-    struct key_node *before[LEVELS_MAX], *found = search(index, key, before);
+    struct key_node *before[LEVELS_MAX], *found = index_search(index, key, before);
     if (found && strcmp(found->key, key) == 0)
         return found;
     int levels = draw_levels(index);
@@ -99,7 +99,7 @@ struct key_node *key_index_insert(struct key_index *index, const char *key)
 
 void key_index_remove(struct key_index *index, const char *key)
 {
-    struct key_node *before[LEVELS_MAX], *node = search(index, key, before);
+    struct key_node *before[LEVELS_MAX], *node = index_search(index, key, before);
     if (!node || strcmp(node->key, key) != 0)
         return;
     for (int level = 0; level < index->levels && before[level]->next[level] == node; level++)

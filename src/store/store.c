@@ -22,7 +22,7 @@ enum {
     REFILL_MS = 1000, /* how often a full disk is looked at */
 };
 
-static struct store_entry *entry_of(const struct store *store, const char *key)
+static struct store_entry *store_entry_of(const struct store *store, const char *key)
 {
     struct key_node *node = key_index_find(&store->index, key);
     return node ? node->value : NULL;
@@ -126,7 +126,7 @@ static void load_damaged_row(struct store *store, const struct store_row *row)
     if (is_deletion)
         store_damage_supersede(store, owner.key, row->revision);
     store_damage_add(store, row, &owner);
-    struct store_entry *entry = is_deletion ? entry_of(store, owner.key) : NULL;
+    struct store_entry *entry = is_deletion ? store_entry_of(store, owner.key) : NULL;
     if (!entry)
         return;
     store_writer_drop(&store->writer, entry->committed->revision);
@@ -169,7 +169,7 @@ static void load_row(void *context, const struct store_row *row)
     trim_history(store);
 }
 
-static int load(struct store *store, struct err *err)
+static int store_load(struct store *store, struct err *err)
 {
     int64_t last = 0;
     int result = store_disk_load(store->disk, load_row, store, &last, err);
@@ -259,7 +259,7 @@ int store_open(struct loop *loop, const struct store_options *options, struct st
     store->writer.stopped = on_stopped;
     store_writer_init(&store->writer);
     if (result == 0 && store->disk)
-        result = load(store, err);
+        result = store_load(store, err);
     if (result == 0)
         result = store_writer_start(&store->writer, err);
     if (result < 0) {
@@ -309,13 +309,13 @@ int64_t store_next_revision(const struct store *store)
 
 struct store_object *store_get(struct store *store, const char *key)
 {
-    const struct store_entry *entry = entry_of(store, key);
+    const struct store_entry *entry = store_entry_of(store, key);
     return entry && entry->committed ? store_object_ref(entry->committed) : NULL;
 }
 
 struct store_object *store_get_pending(struct store *store, const char *key)
 {
-    const struct store_entry *entry = entry_of(store, key);
+    const struct store_entry *entry = store_entry_of(store, key);
     return entry && entry->newest ? store_object_ref(entry->newest) : NULL;
 }
 
@@ -415,7 +415,7 @@ static void push_change(struct store *store, const char *key, const void *data, 
 
 static const struct store_object *newest_of(const struct store *store, const char *key)
 {
-    const struct store_entry *entry = entry_of(store, key);
+    const struct store_entry *entry = store_entry_of(store, key);
     return entry ? entry->newest : NULL;
 }
 
@@ -455,7 +455,7 @@ int store_delete(struct store *store, const char *key, const void *data, size_t 
 static void end_change(struct store *store, struct store_change *change, const struct err *err)
 {
     struct store_object *object = change->object;
-    struct store_entry *entry = entry_of(store, object->key);
+    struct store_entry *entry = store_entry_of(store, object->key);
     entry->pending--;
     if (--store->pending == 0 && !store->closing)
         loop_timer_stop(&store->alive);
@@ -474,7 +474,7 @@ static void end_change(struct store *store, struct store_change *change, const s
     free(change);
 }
 
-static void end_all(struct store *store, struct list_head *list, const struct err *err)
+static void changes_end(struct store *store, struct list_head *list, const struct err *err)
 {
     LIST_EACH_SAFE (struct store_change, change, list, link)
         end_change(store, change, err);
@@ -483,7 +483,7 @@ static void end_all(struct store *store, struct list_head *list, const struct er
 /* A full disk is no damage: the transaction that found no room was undone as a whole. When all that
  * was under way has been given up, the next write tries again, with the revision that follows on
  * what is there. */
-static void recover(struct store *store)
+static void store_recover(struct store *store)
 {
     if (store->failure.sys != ENOSPC || store->pending > 0)
         return;
@@ -499,9 +499,9 @@ static void on_finished(struct store_writer *writer, struct list_head *committed
     bool has_news = !list_is_empty(committed);
     if (failure)
         store->failure = *failure; /* before anybody is told, so that nobody writes on */
-    end_all(store, committed, NULL);
-    end_all(store, lost, failure);
-    recover(store);
+    changes_end(store, committed, NULL);
+    changes_end(store, lost, failure);
+    store_recover(store);
     learn_full(store);
     if (!has_news)
         return;

@@ -65,7 +65,7 @@ struct store_owner store_damage_find_owner(const struct store *store, const stru
 /* ---- the list -------------------------------------------------------------------------------- */
 
 /* A damaged key may hold anything; what is shown is printable ASCII. */
-static char *printable(const char *key)
+static char *key_printable(const char *key)
 {
     char *text = mem_strndup(key, strnlen(key, KEY_SHOWN_MAX));
     for (char *at = text; *at; at++)
@@ -83,7 +83,7 @@ void store_damage_add(struct store *store, const struct store_row *row,
     damage->rows = mem_realloc(damage->rows, (damage->rows_count + 1) * sizeof(damage->rows[0]));
     damage->rows[damage->rows_count++] = (struct store_damaged_row){
         .revision = row->revision,
-        .key = owner->is_proven ? mem_strdup(owner->key) : printable(owner->key),
+        .key = owner->is_proven ? mem_strdup(owner->key) : key_printable(owner->key),
         .deleted = owner->deleted,
         .effect = owner->is_proven ? STORE_DAMAGE_MISSING : STORE_DAMAGE_UNKNOWN,
     };

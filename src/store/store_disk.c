@@ -66,7 +66,8 @@ int store_disk_query_int(struct store_disk *disk, const char *sql, int64_t *ret,
     return result;
 }
 
-static int prepare(struct store_disk *disk, const char *sql, sqlite3_stmt **ret, struct err *err)
+static int disk_prepare(struct store_disk *disk, const char *sql, sqlite3_stmt **ret,
+                        struct err *err)
 {
     return sqlite3_prepare_v3(disk->db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL) == SQLITE_OK
                ? 0
@@ -116,18 +117,19 @@ static int open_all(struct store_disk *disk, struct err *err)
     if (result == 0)
         result = store_format_prepare(disk, err);
     if (result == 0)
-        result = prepare(disk, "BEGIN IMMEDIATE", &disk->begin, err);
+        result = disk_prepare(disk, "BEGIN IMMEDIATE", &disk->begin, err);
     if (result == 0)
-        result = prepare(disk, "COMMIT", &disk->commit, err);
+        result = disk_prepare(disk, "COMMIT", &disk->commit, err);
     if (result == 0)
-        result = prepare(disk, "ROLLBACK", &disk->rollback, err);
+        result = disk_prepare(disk, "ROLLBACK", &disk->rollback, err);
     if (result == 0)
-        result = prepare(disk,
+        result =
+            disk_prepare(disk,
                          "INSERT INTO changes(revision, key, created, deleted, head_sum, sum, data)"
                          " VALUES(?, ?, ?, ?, ?, ?, ?)",
                          &disk->insert, err);
     if (result == 0)
-        result = prepare(disk, "DELETE FROM changes WHERE revision = ?", &disk->drop, err);
+        result = disk_prepare(disk, "DELETE FROM changes WHERE revision = ?", &disk->drop, err);
     if (result == 0)
         store_reserve_open_log(&disk->reserve, disk->path);
     return result;
@@ -234,7 +236,7 @@ int store_disk_load(struct store_disk *disk,
 {
     sqlite3_stmt *statement = NULL;
     int64_t last = 0, given = 0;
-    int result = prepare(disk, ROW_COLUMNS "ORDER BY revision", &statement, err);
+    int result = disk_prepare(disk, ROW_COLUMNS "ORDER BY revision", &statement, err);
     if (result == 0)
         result = step_rows(disk, statement, row, context, &last, err);
     sqlite3_finalize(statement);
@@ -256,7 +258,7 @@ int store_disk_read(struct store_disk *disk, int64_t revision,
                     struct err *err)
 {
     sqlite3_stmt *statement = NULL;
-    int result = prepare(disk, ROW_COLUMNS "WHERE revision = ?", &statement, err);
+    int result = disk_prepare(disk, ROW_COLUMNS "WHERE revision = ?", &statement, err);
     if (result < 0)
         return result;
     sqlite3_bind_int64(statement, 1, revision);
@@ -274,7 +276,7 @@ int store_disk_read(struct store_disk *disk, int64_t revision,
     return result;
 }
 
-static int run(struct store_disk *disk, sqlite3_stmt *statement, struct err *err)
+static int disk_run(struct store_disk *disk, sqlite3_stmt *statement, struct err *err)
 {
     int result = sqlite3_step(statement) == SQLITE_DONE ? 0 : store_disk_fail(disk, err);
     sqlite3_reset(statement);
@@ -284,7 +286,7 @@ static int run(struct store_disk *disk, sqlite3_stmt *statement, struct err *err
 int store_disk_begin(struct store_disk *disk, struct err *err)
 {
     disk->inserted = 0;
-    return run(disk, disk->begin, err);
+    return disk_run(disk, disk->begin, err);
 }
 
 int store_disk_insert(struct store_disk *disk, const struct store_row *row, struct err *err)
@@ -301,7 +303,7 @@ int store_disk_insert(struct store_disk *disk, const struct store_row *row, stru
     sqlite3_bind_int64(insert, 5, (sqlite3_int64)head);
     sqlite3_bind_int64(insert, 6, (sqlite3_int64)sum);
     sqlite3_bind_blob64(insert, 7, row->data ? row->data : "", row->size, SQLITE_STATIC);
-    int result = run(disk, insert, err);
+    int result = disk_run(disk, insert, err);
     sqlite3_clear_bindings(insert);
     if (row->revision > disk->inserted)
         disk->inserted = row->revision;
@@ -311,12 +313,12 @@ int store_disk_insert(struct store_disk *disk, const struct store_row *row, stru
 int store_disk_drop(struct store_disk *disk, int64_t revision, struct err *err)
 {
     sqlite3_bind_int64(disk->drop, 1, revision);
-    return run(disk, disk->drop, err);
+    return disk_run(disk, disk->drop, err);
 }
 
 int store_disk_commit(struct store_disk *disk, struct err *err)
 {
-    int result = run(disk, disk->commit, err);
+    int result = disk_run(disk, disk->commit, err);
     if (result == 0 && disk->inserted)
         store_mark_write(disk->mark_fd, disk->inserted);
     return result;
@@ -325,5 +327,5 @@ int store_disk_commit(struct store_disk *disk, struct err *err)
 void store_disk_rollback(struct store_disk *disk)
 {
     /* After some failures SQLite has rolled back by itself, and this fails: nothing to say. */
-    run(disk, disk->rollback, NULL);
+    disk_run(disk, disk->rollback, NULL);
 }

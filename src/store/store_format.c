@@ -111,7 +111,7 @@ static void sql_seal_whole(sqlite3_context *context, int count, sqlite3_value **
     sqlite3_result_int64(context, (sqlite3_int64)sum);
 }
 
-static int upgrade(struct store_disk *disk, struct err *err)
+static int format_upgrade(struct store_disk *disk, struct err *err)
 {
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
     if (sqlite3_create_function_v2(disk->db, "seal_head", 4, flags, NULL, sql_seal_head, NULL, NULL,
@@ -170,6 +170,6 @@ int store_format_prepare(struct store_disk *disk, struct err *err)
         return refuse_damaged(disk, "its table is not the one of its format", err);
     result = check_pages(disk, err);
     if (result == 0 && format < FORMAT)
-        result = upgrade(disk, err);
+        result = format_upgrade(disk, err);
     return result;
 }

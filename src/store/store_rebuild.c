@@ -185,7 +185,7 @@ static int copy_all(struct rebuild *rebuild, struct err *err)
 }
 
 /* The old file keeps a second name before the new one takes its first: at no time is there none. */
-static int replace(const char *path, const char *rebuilt, char **ret_kept, struct err *err)
+static int rebuild_replace(const char *path, const char *rebuilt, char **ret_kept, struct err *err)
 {
     _cleanup_free_ char *wal = mem_printf("%s-wal", path), *directory = mem_strdup(path);
     _cleanup_free_ char *kept_wal = NULL, *kept = NULL, *new_wal = mem_printf("%s-wal", rebuilt);
@@ -235,7 +235,7 @@ int store_rebuild(const char *path, struct store_rebuilt *ret, struct err *err)
     sqlite3_close(rebuild.from);
     store_disk_free(rebuild.to);
     if (result == 0)
-        result = replace(path, new_path, &rebuilt.kept, err);
+        result = rebuild_replace(path, new_path, &rebuilt.kept, err);
     remove_database(new_path);
     if (result < 0)
         return result;

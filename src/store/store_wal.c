@@ -22,7 +22,7 @@ enum {
     HEADER_SUM_AT = 24,
 };
 
-static uint32_t big32(const unsigned char *at)
+static uint32_t wal_big32(const unsigned char *at)
 {
     uint32_t value;
     memcpy(&value, at, sizeof(value));
@@ -41,7 +41,7 @@ void store_wal_sum(bool big_endian, const unsigned char *data, size_t size, uint
 
 static bool is_sum(const uint32_t sum[2], const unsigned char *at)
 {
-    return sum[0] == big32(at) && sum[1] == big32(at + 4);
+    return sum[0] == wal_big32(at) && sum[1] == wal_big32(at + 4);
 }
 
 static bool is_page_size(uint32_t size)
@@ -51,7 +51,7 @@ static bool is_page_size(uint32_t size)
 
 void store_wal_init(struct store_wal *wal, const unsigned char header[STORE_WAL_HEADER])
 {
-    uint32_t magic = big32(header), page_size = big32(header + 8);
+    uint32_t magic = wal_big32(header), page_size = wal_big32(header + 8);
     *wal = (struct store_wal){.big_endian = magic == MAGIC + 1};
     store_wal_sum(wal->big_endian, header, HEADER_SUMMED, wal->sum);
     wal->header_valid = (magic & ~1u) == MAGIC && is_page_size(page_size) &&
@@ -80,7 +80,7 @@ void store_wal_add(struct store_wal *wal, const unsigned char *frame)
     bool is_ours = memcmp(frame + SALT_AT, wal->salt, sizeof(wal->salt)) == 0;
     if (!wal->bad_frame && !(is_ours && frame_follows(wal, frame)))
         wal->bad_frame = wal->frames;
-    if (wal->bad_frame && is_ours && big32(frame + COMMIT_AT) != 0)
+    if (wal->bad_frame && is_ours && wal_big32(frame + COMMIT_AT) != 0)
         wal->later_commits++;
 }
 

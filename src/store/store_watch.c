@@ -37,7 +37,7 @@ static int64_t oldest_cursor(const struct store *store)
     return oldest;
 }
 
-static void give(struct store_watch *watch, const struct store_event *event)
+static void watch_give(struct store_watch *watch, const struct store_event *event)
 {
     watch->seen = event->object->revision;
     if (str_has_prefix(event->object->key, watch->prefix))
@@ -51,7 +51,7 @@ static void give_next(struct store *store, int64_t seen)
     const struct store_event event = *store_history_at(&store->history, seen + 1);
     LIST_EACH (struct store_watch, watch, &store->watches, link)
         if (!watch->stopped && watch->seen == seen)
-            give(watch, &event);
+            watch_give(watch, &event);
 }
 
 void store_watches_deliver(struct store *store)

@@ -24,7 +24,8 @@ static size_t changes_take(struct list_head *to, struct list_head *from, size_t 
     return count;
 }
 
-static int insert(struct store_disk *disk, const struct store_change *change, struct err *err)
+static int writer_insert(struct store_disk *disk, const struct store_change *change,
+                         struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct store_object *object = change->object;
@@ -38,13 +39,13 @@ static int insert(struct store_disk *disk, const struct store_change *change, st
                              err);
 }
 
-static int commit(struct store_disk *disk, const struct list_head *batch, const int64_t *drops,
-                  size_t drops_count, struct err *err)
+static int writer_commit(struct store_disk *disk, const struct list_head *batch,
+                         const int64_t *drops, size_t drops_count, struct err *err)
 {
     int result = store_disk_begin(disk, err);
     LIST_EACH (const struct store_change, change, batch, link)
         if (result == 0)
-            result = insert(disk, change, err);
+            result = writer_insert(disk, change, err);
     for (size_t i = 0; result == 0 && i < drops_count; i++)
         result = store_disk_drop(disk, drops[i], err);
     if (result == 0)
@@ -55,7 +56,7 @@ static int commit(struct store_disk *disk, const struct list_head *batch, const 
 }
 
 /* Under the lock: bring the lists to the loop, once however many batches finish before it looks. */
-static void notify(struct store_writer *writer)
+static void writer_notify(struct store_writer *writer)
 {
     if (writer->posted)
         return;
@@ -101,7 +102,7 @@ static void write_batch(struct store_writer *writer)
     pthread_mutex_unlock(&writer->lock);
 
     if (err.code == ERR_NONE)
-        commit(writer->disk, &batch, drops, drops_count, &err);
+        writer_commit(writer->disk, &batch, drops, drops_count, &err);
     bool full = !store_reserve_keep(&writer->disk->reserve);
 
     pthread_mutex_lock(&writer->lock);
@@ -110,21 +111,21 @@ static void write_batch(struct store_writer *writer)
     if (err.code != ERR_NONE)
         put_back_drops(writer, drops, drops_count);
     list_append_all(err.code == ERR_NONE ? &writer->committed : &writer->lost, &batch);
-    notify(writer);
+    writer_notify(writer);
 }
 
 /* Under the lock, which is released while the disk works. */
-static void refill(struct store_writer *writer)
+static void writer_refill(struct store_writer *writer)
 {
     pthread_mutex_unlock(&writer->lock);
     bool full = !store_reserve_keep(&writer->disk->reserve);
     pthread_mutex_lock(&writer->lock);
     writer->full = full;
     writer->refill = false;
-    notify(writer);
+    writer_notify(writer);
 }
 
-static void *run(void *context)
+static void *writer_run(void *context)
 {
     struct store_writer *writer = context;
     pthread_mutex_lock(&writer->lock);
@@ -132,14 +133,14 @@ static void *run(void *context)
         if (!list_is_empty(&writer->queued))
             write_batch(writer);
         else if (writer->refill)
-            refill(writer);
+            writer_refill(writer);
         else if (writer->stopping)
             break;
         else
             pthread_cond_wait(&writer->wake, &writer->lock);
     }
     writer->ended = true;
-    notify(writer);
+    writer_notify(writer);
     pthread_mutex_unlock(&writer->lock);
     return NULL;
 }
@@ -153,7 +154,7 @@ void store_writer_release(struct store_writer *writer)
 
 /* Each change is told to its writer and to every watch, so a large batch is told over several turns
  * of the loop. */
-static void on_task(struct loop_task *task)
+static void on_writer_task(struct loop_task *task)
 {
     struct store_writer *writer = CONTAINER_OF(task, struct store_writer, task);
     struct list_head committed = {0}, lost = {0};
@@ -187,7 +188,7 @@ void store_writer_init(struct store_writer *writer)
     list_init(&writer->queued);
     list_init(&writer->committed);
     list_init(&writer->lost);
-    writer->task.callback = on_task;
+    writer->task.callback = on_writer_task;
     pthread_mutex_init(&writer->lock, NULL);
     pthread_cond_init(&writer->wake, NULL);
 }
@@ -197,11 +198,11 @@ int store_writer_start(struct store_writer *writer, struct err *err)
     if (!writer->disk)
         return 0;
     writer->full = !store_reserve_keep(&writer->disk->reserve);
-    return thread_start(&writer->thread, "store", "the store's thread", run, writer, err);
+    return thread_start(&writer->thread, "store", "the store's thread", writer_run, writer, err);
 }
 
 /* Under the lock: there is something to do. */
-static void wake(struct store_writer *writer)
+static void writer_wake(struct store_writer *writer)
 {
     if (writer->disk)
         pthread_cond_signal(&writer->wake);
@@ -213,7 +214,7 @@ void store_writer_push(struct store_writer *writer, struct store_change *change)
 {
     pthread_mutex_lock(&writer->lock);
     list_append(&writer->queued, &change->link);
-    wake(writer);
+    writer_wake(writer);
     pthread_mutex_unlock(&writer->lock);
 }
 
@@ -245,7 +246,7 @@ void store_writer_refill(struct store_writer *writer)
 {
     pthread_mutex_lock(&writer->lock);
     writer->refill = true;
-    wake(writer);
+    writer_wake(writer);
     pthread_mutex_unlock(&writer->lock);
 }
 
@@ -253,6 +254,6 @@ void store_writer_stop(struct store_writer *writer)
 {
     pthread_mutex_lock(&writer->lock);
     writer->stopping = true;
-    wake(writer);
+    writer_wake(writer);
     pthread_mutex_unlock(&writer->lock);
 }

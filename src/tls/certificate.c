@@ -52,7 +52,7 @@ void tls_pair_release(struct tls_pair *pair)
 
 /* ---- PEM ------------------------------------------------------------------------------------- */
 
-static char *take_text(BIO *bio)
+static char *certificate_take_text(BIO *bio)
 {
     char *data = NULL;
     long size = BIO_get_mem_data(bio, &data);
@@ -66,8 +66,8 @@ static int write_pair(X509 *cert, EVP_PKEY *key, struct tls_pair *ret, struct er
     if (!PEM_write_bio_X509(cert_bio, cert) ||
         !PEM_write_bio_PKCS8PrivateKey(key_bio, key, NULL, NULL, 0, NULL, NULL))
         return openssl_err_set(err, ERR_INTERNAL, "cannot write a certificate");
-    ret->cert_pem = take_text(cert_bio);
-    ret->key_pem = take_text(key_bio);
+    ret->cert_pem = certificate_take_text(cert_bio);
+    ret->key_pem = certificate_take_text(key_bio);
     return 0;
 }
 

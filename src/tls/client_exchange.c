@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* The first piece that comes in is all that is asked. */
-static int ask(SSL *ssl, int in, int out, struct err *err)
+static int exchange_run(SSL *ssl, int in, int out, struct err *err)
 {
     char data[32 * 1024];
     ssize_t size = read(in, data, sizeof(data));
@@ -39,7 +39,7 @@ int tls_client_exchange(int fd, const char *host, int in, int out, struct err *e
     } else {
         SSL_set_verify(ssl, SSL_VERIFY_NONE, NULL);
         SSL_set_tlsext_host_name(ssl, host);
-        result = ask(ssl, in, out, err);
+        result = exchange_run(ssl, in, out, err);
     }
     SSL_free(ssl);
     SSL_CTX_free(context);

@@ -140,7 +140,7 @@ static int int_of_size(size_t size)
 }
 
 /* What a read or write that moved nothing means: 0 to go on later, negative to give up. */
-static long explain(struct tls_session *session, int result, struct err *err)
+static long session_explain(struct tls_session *session, int result, struct err *err)
 {
     switch (SSL_get_error(session->ssl, result)) {
     case SSL_ERROR_WANT_READ:
@@ -160,7 +160,7 @@ long tls_read(struct tls_session *session, void *data, size_t size, struct err *
         return err_set(err, ERR_INTERNAL, "tls: session failed before");
     ERR_clear_error();
     int result = SSL_read(session->ssl, data, int_of_size(size));
-    return result > 0 ? result : explain(session, result, err);
+    return result > 0 ? result : session_explain(session, result, err);
 }
 
 long tls_write(struct tls_session *session, const void *data, size_t size, struct err *err)
@@ -171,7 +171,7 @@ long tls_write(struct tls_session *session, const void *data, size_t size, struc
         return 0;
     ERR_clear_error();
     int result = SSL_write(session->ssl, data, int_of_size(size));
-    return result > 0 ? result : explain(session, result, err);
+    return result > 0 ? result : session_explain(session, result, err);
 }
 
 long tls_drain(struct tls_session *session, void *data, size_t size)

@@ -191,7 +191,7 @@ struct tls_stream *tls_stream_free(struct tls_stream *stream)
     return NULL;
 }
 
-static int flush(struct tls_stream *stream)
+static int stream_flush(struct tls_stream *stream)
 {
     while (stream->out_at < stream->out.size) {
         ssize_t sent = stream->keyed->wire.send(stream->fd, stream->out.data + stream->out_at,
@@ -206,7 +206,7 @@ static int flush(struct tls_stream *stream)
 }
 
 /* What a call that moved nothing means. After anything but -EAGAIN OpenSSL is not asked again. */
-static int explain(struct tls_stream *stream, int result)
+static int stream_explain(struct tls_stream *stream, int result)
 {
     switch (SSL_get_error(stream->ssl, result)) {
     case SSL_ERROR_WANT_READ:
@@ -219,7 +219,8 @@ static int explain(struct tls_stream *stream, int result)
             stream->errnum = EBADMSG;
     }
     ERR_clear_error();
-    (void)flush(stream); /* the alert, which tells the other side that this was no accident */
+    (void)stream_flush(
+        stream); /* the alert, which tells the other side that this was no accident */
     return -stream->errnum;
 }
 
@@ -229,8 +230,8 @@ int tls_stream_handshake(struct tls_stream *stream)
         return -stream->errnum;
     ERR_clear_error();
     int result = SSL_do_handshake(stream->ssl);
-    int answer = result == 1 ? 0 : explain(stream, result);
-    int flushed = flush(stream);
+    int answer = result == 1 ? 0 : stream_explain(stream, result);
+    int flushed = stream_flush(stream);
     if (answer < 0 && answer != -EAGAIN)
         return answer;
     if (flushed < 0 || answer < 0)
@@ -258,7 +259,7 @@ ssize_t tls_stream_recv(struct tls_stream *stream, void *data, size_t size)
         size_t most = size - got < INT_MAX ? size - got : INT_MAX;
         int result = SSL_read(stream->ssl, (char *)data + got, (int)most);
         if (result <= 0) {
-            int answer = explain(stream, result);
+            int answer = stream_explain(stream, result);
             return got ? (ssize_t)got : answer;
         }
         got += (size_t)result;
@@ -267,12 +268,12 @@ ssize_t tls_stream_recv(struct tls_stream *stream, void *data, size_t size)
 }
 
 /* One record, and now and then a new key before the next. */
-static int encrypt(struct tls_stream *stream, const char *data, size_t size)
+static int stream_encrypt(struct tls_stream *stream, const char *data, size_t size)
 {
     ERR_clear_error();
     int result = SSL_write(stream->ssl, data, (int)(size < RECORD_MAX ? size : RECORD_MAX));
     if (result <= 0)
-        return explain(stream, result);
+        return stream_explain(stream, result);
     if (++stream->records >= stream->keyed->records_max) {
         stream->records = 0;
         if (!SSL_key_update(stream->ssl, SSL_KEY_UPDATE_NOT_REQUESTED)) {
@@ -289,12 +290,13 @@ ssize_t tls_stream_send(struct tls_stream *stream, const void *data, size_t size
         return -stream->errnum;
     bool again = stream->accepted > 0;
     while (!again && stream->accepted < size && stream->out.size < BATCH_MAX) {
-        int done = encrypt(stream, (const char *)data + stream->accepted, size - stream->accepted);
+        int done =
+            stream_encrypt(stream, (const char *)data + stream->accepted, size - stream->accepted);
         if (done < 0)
             return done;
         stream->accepted += (size_t)done;
     }
-    int result = flush(stream);
+    int result = stream_flush(stream);
     if (result < 0)
         return result;
     size_t sent = stream->accepted;

@@ -14,7 +14,7 @@ static bool is_same_text(const struct json *a, const struct json *b)
 }
 
 /* Written they are the same bytes; json_equal() would take another order or numeral as well. */
-static bool is_same(const struct json *a, const struct json *b)
+static bool clone_is_same(const struct json *a, const struct json *b)
 {
     if (a->type != b->type)
         return false;
@@ -36,7 +36,7 @@ static bool is_same(const struct json *a, const struct json *b)
         return false;
     const struct json *other = b->first;
     JSON_EACH (item, a) {
-        if (!str_eq(item->name, other->name) || !is_same(item, other))
+        if (!str_eq(item->name, other->name) || !clone_is_same(item, other))
             return false;
         other = other->next;
     }
@@ -65,7 +65,7 @@ static struct json *find_common_end(const struct json *list, const struct json *
     const struct json *item = list->first;
     for (struct json *other = base->first; other; other = other->next, item = item->next) {
         position++;
-        if (str_eq(item->name, other->name) && is_same(item, other))
+        if (str_eq(item->name, other->name) && clone_is_same(item, other))
             continue;
         end = other->next;
         *ret_count = position;
@@ -111,8 +111,9 @@ struct json *json_clone_beside(struct arena *arena, const struct json *json,
     switch (json->type) {
     case JSON_STRING:
     case JSON_REAL:
-        copy->text =
-            base && is_same(json, base) ? base->text : arena_strndup(arena, json->text, json->size);
+        copy->text = base && clone_is_same(json, base)
+                         ? base->text
+                         : arena_strndup(arena, json->text, json->size);
         break;
     case JSON_ARRAY:
     case JSON_OBJECT:

@@ -25,7 +25,7 @@ static struct json **find_slot(struct json_names *names, const char *name, size_
 }
 
 /* More than twice as many slots as there are members: a search ends. */
-static void grow(struct json_names *names, const struct json *object)
+static void names_grow(struct json_names *names, const struct json *object)
 {
     if (!names->capacity) {
         hash_key_draw(&names->key);
@@ -61,7 +61,7 @@ bool json_names_add(struct json_names *names, const struct json *object, struct 
         if (!names->capacity && is_above_all(names, object, member->name))
             return true;
         if ((size_t)object->count * 2 >= names->capacity)
-            grow(names, object);
+            names_grow(names, object);
         struct json **slot = find_slot(names, member->name, size);
         if (*slot)
             return false;
@@ -84,6 +84,6 @@ struct json *json_names_find(struct json_names *names, const struct json *object
     if (object->type != JSON_OBJECT)
         return NULL;
     if ((size_t)object->count * 2 >= names->capacity)
-        grow(names, object);
+        names_grow(names, object);
     return *find_slot(names, name, strlen(name));
 }

@@ -86,7 +86,7 @@ static inline char *skip_plain(char *at)
 }
 
 /* Four hexadecimal digits, or -1. */
-static int32_t hex4(const char *at)
+static int32_t parse_hex4(const char *at)
 {
     int32_t value = 0;
     for (int i = 0; i < 4; i++) {
@@ -104,7 +104,7 @@ static int32_t hex4(const char *at)
 
 static int unescape_unicode(struct parser *parser, char **at, char **out)
 {
-    int32_t unit = hex4(*at + 2);
+    int32_t unit = parse_hex4(*at + 2);
     if (unit < 0)
         return fail(parser, *at, "\\u is not followed by four hexadecimal digits");
     if (unit == 0)
@@ -112,7 +112,8 @@ static int unescape_unicode(struct parser *parser, char **at, char **out)
     uint32_t character = (uint32_t)unit;
     size_t taken = 6;
     if (unit >= 0xd800 && unit <= 0xdfff) {
-        int32_t low = unit < 0xdc00 && (*at)[6] == '\\' && (*at)[7] == 'u' ? hex4(*at + 8) : -1;
+        int32_t low =
+            unit < 0xdc00 && (*at)[6] == '\\' && (*at)[7] == 'u' ? parse_hex4(*at + 8) : -1;
         if (low < 0xdc00 || low > 0xdfff)
             return fail(parser, *at, "\\u%04x is half of a surrogate pair", (unsigned)unit);
         character = 0x10000 + ((uint32_t)(unit - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
@@ -123,7 +124,7 @@ static int unescape_unicode(struct parser *parser, char **at, char **out)
     return 0;
 }
 
-static int unescape(struct parser *parser, char **at, char **out)
+static int parser_unescape(struct parser *parser, char **at, char **out)
 {
     static const char FROM[] = "\"\\/bfnrt", TO[] = "\"\\/\b\f\n\r\t";
     char c = (*at)[1];
@@ -144,7 +145,7 @@ static int decode_string(struct parser *parser, char *at, char **ret_end)
     while (*at != '"') {
         const unsigned char c = (unsigned char)*at;
         if (c == '\\') {
-            int result = unescape(parser, &at, &out);
+            int result = parser_unescape(parser, &at, &out);
             if (result < 0)
                 return result;
         } else if (c < 0x20) {
@@ -246,7 +247,7 @@ static int parse_number(struct parser *parser, struct json *json)
 
 static int parse_value(struct parser *parser, struct json **ret);
 
-static int enter(struct parser *parser)
+static int parser_enter(struct parser *parser)
 {
     if (parser->depth_left-- == 0) {
         size_t depth = parser->limits->depth;
@@ -275,7 +276,7 @@ static inline int parse_separator(struct parser *parser, char close, const char 
 
 static int parse_array(struct parser *parser, struct json *array)
 {
-    int result = enter(parser);
+    int result = parser_enter(parser);
     if (result < 0)
         return result;
     if (*parser->at == ']') {
@@ -328,7 +329,7 @@ static int parse_member(struct parser *parser, struct json *object, struct json_
 static int parse_object(struct parser *parser, struct json *object)
 {
     _cleanup_(json_names_release) struct json_names names = {0};
-    int result = enter(parser);
+    int result = parser_enter(parser);
     if (result < 0)
         return result;
     if (*parser->at == '}') {

@@ -24,7 +24,7 @@ static inline size_t plain_size(const char *text, size_t size)
     return at;
 }
 
-static void write_escaped(struct buf *buf, unsigned char c)
+static void json_write_escaped(struct buf *buf, unsigned char c)
 {
     static const char SHORT[] = {['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
                                  ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't'};
@@ -44,7 +44,7 @@ static void write_special(struct buf *buf, const char *text, size_t size)
         if (at == size)
             break;
         if ((unsigned char)text[at] < 0x80) {
-            write_escaped(buf, (unsigned char)text[at++]);
+            json_write_escaped(buf, (unsigned char)text[at++]);
             continue;
         }
         size_t step = utf8_size(text + at, size - at);
@@ -101,7 +101,8 @@ static void write_break(struct buf *buf, int level)
 
 static void write_value(const struct json *json, struct buf *buf, int level);
 
-static void write_list(const struct json *list, struct buf *buf, int level, const char *brackets)
+static void json_write_list(const struct json *list, struct buf *buf, int level,
+                            const char *brackets)
 {
     int inner = level == COMPACT ? COMPACT : level + 1;
     buf_append_char(buf, brackets[0]);
@@ -138,10 +139,10 @@ static void write_value(const struct json *json, struct buf *buf, int level)
         write_string(buf, json->text, json->size, "", 0);
         break;
     case JSON_ARRAY:
-        write_list(json, buf, level, "[]");
+        json_write_list(json, buf, level, "[]");
         break;
     case JSON_OBJECT:
-        write_list(json, buf, level, "{}");
+        json_write_list(json, buf, level, "{}");
         break;
     }
 }

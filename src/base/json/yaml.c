@@ -163,8 +163,8 @@ static int read_scalar(struct reader *reader, const yaml_event_t *event, struct 
 
 /* What an alias stands for, as values of its own; strings are shared, for nobody changes them in
  * place. */
-static int expand(struct reader *reader, yaml_mark_t mark, const struct json *json,
-                  size_t depth_left, struct json **ret)
+static int alias_expand(struct reader *reader, yaml_mark_t mark, const struct json *json,
+                        size_t depth_left, struct json **ret)
 {
     struct json *copy;
     if (++reader->aliased > YAML_ALIASED_MAX)
@@ -184,7 +184,7 @@ static int expand(struct reader *reader, yaml_mark_t mark, const struct json *js
     copy->count = 0;
     JSON_EACH (item, json) {
         struct json *child;
-        result = expand(reader, mark, item, depth_left - 1, &child);
+        result = alias_expand(reader, mark, item, depth_left - 1, &child);
         if (result < 0)
             return result;
         child->name = item->name;
@@ -204,7 +204,7 @@ static int read_alias(struct reader *reader, const yaml_event_t *event, size_t d
     if (!anchor->value)
         return FAIL(reader, event->start_mark, "the alias '*%.*s' stands inside what it names",
                     ERROR_TEXT_MAX, name);
-    return expand(reader, event->start_mark, anchor->value, depth_left, ret);
+    return alias_expand(reader, event->start_mark, anchor->value, depth_left, ret);
 }
 
 static struct anchor *anchor_add(struct reader *reader, const yaml_char_t *name)

@@ -17,7 +17,7 @@ static void write_indent(struct buf *buf, size_t indent)
         buf_append_char(buf, ' ');
 }
 
-static uint32_t decode(const char *text, size_t size)
+static uint32_t yaml_decode_utf8(const char *text, size_t size)
 {
     const unsigned char *byte = (const unsigned char *)text;
     switch (size) {
@@ -47,13 +47,13 @@ static bool all_printable(const char *text, size_t size, bool breaks_too)
         if (step == 0)
             return false;
         bool is_break = step == 1 && (text[at] == '\n' || text[at] == '\t');
-        if (!is_printable(decode(text + at, step)) && !(breaks_too && is_break))
+        if (!is_printable(yaml_decode_utf8(text + at, step)) && !(breaks_too && is_break))
             return false;
     }
     return true;
 }
 
-static void write_escaped(struct buf *buf, uint32_t c)
+static void yaml_write_escaped(struct buf *buf, uint32_t c)
 {
     static const char SHORT[] = {
         ['"'] = '"', ['\\'] = '\\', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
@@ -68,11 +68,11 @@ static void write_quoted(struct buf *buf, const char *text, size_t size)
     buf_append_char(buf, '"');
     for (size_t at = 0, step; at < size; at += step) {
         step = utf8_size(text + at, size - at);
-        uint32_t c = step ? decode(text + at, step) : 0xfffd;
+        uint32_t c = step ? yaml_decode_utf8(text + at, step) : 0xfffd;
         if (step == 0)
             step = 1;
         if (c == '"' || c == '\\' || !is_printable(c)) {
-            write_escaped(buf, c);
+            yaml_write_escaped(buf, c);
         } else {
             char encoded[4];
             buf_append(buf, encoded, utf8_encode(c, encoded));

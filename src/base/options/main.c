@@ -14,7 +14,7 @@
 
 enum { TEXT_MAX = 1 << 20 };
 
-static const struct command *find(const struct command *const *list, const char *name)
+static const struct command *command_find(const struct command *const *list, const char *name)
 {
     COMMANDS_EACH (place, list)
         if (str_eq((*place)->name, name))
@@ -32,7 +32,7 @@ static void write_help(const struct program *program, const struct command *comm
 
 /* The end of everything that prints: a full disk behind `>` is found here at the latest. A reader
  * that went away (`| head`) had all it wanted. */
-static int finish(const struct program *program, int code, bool must_arrive)
+static int main_finish(const struct program *program, int code, bool must_arrive)
 {
     bool failed = ferror(stdout);
     errno = 0;
@@ -48,11 +48,11 @@ static int finish(const struct program *program, int code, bool must_arrive)
 static int print_help(const struct program *program, const struct command *command)
 {
     write_help(program, command, stdout);
-    return finish(program, 0, true);
+    return main_finish(program, 0, true);
 }
 
 /* The last line for whoever reads the lines of --log json and nothing else. */
-static void tell_failure(const struct command *command, const void *values, const struct err *err)
+static void log_failure(const struct command *command, const void *values, const struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *log = json_get_string(options_to_json(arena, command, values, 0, 0), "log", NULL);
@@ -64,8 +64,8 @@ static void tell_failure(const struct command *command, const void *values, cons
     printf("%s\n", json_to_string(arena, line));
 }
 
-static int complain(const struct program *program, const struct command *command,
-                    const struct err *err)
+static int main_complain(const struct program *program, const struct command *command,
+                         const struct err *err)
 {
     _cleanup_buf_ struct buf path;
     buf_init(&path, TEXT_MAX);
@@ -77,7 +77,7 @@ static int complain(const struct program *program, const struct command *command
 }
 
 /* Whether `word` is one of `words`, "start|run" or NULL. */
-static bool is_among(const char *words, const char *word)
+static bool word_is_among(const char *words, const char *word)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     size_t count = 0;
@@ -92,7 +92,7 @@ static bool is_among(const char *words, const char *word)
 static const char *find_synonym(const struct command *const *list, const char *word)
 {
     COMMANDS_EACH (place, list)
-        if (is_among((*place)->synonyms, word))
+        if (word_is_among((*place)->synonyms, word))
             return (*place)->name;
     return NULL;
 }
@@ -107,18 +107,18 @@ static int complain_unknown(const struct program *program, const struct command 
     const char *synonym = find_synonym(list, word);
     const char *nearest = synonym ? synonym : str_nearest(word, names.items, names.count);
     vec_release(&names);
-    if (!parent && is_among(program->companion_commands, word))
+    if (!parent && word_is_among(program->companion_commands, word))
         err_set(&err, ERR_USAGE, "unknown command '%s': did you mean '%s %s'?", word,
                 program->companion, word);
     else if (nearest)
         err_set(&err, ERR_USAGE, "unknown command '%s': did you mean '%s'?", word, nearest);
     else
         err_set(&err, ERR_USAGE, "unknown command '%s'", word);
-    return complain(program, parent, &err);
+    return main_complain(program, parent, &err);
 }
 
-static int run(const struct program *program, const struct command *command, int argc,
-               char *const *argv)
+static int command_run(const struct program *program, const struct command *command, int argc,
+                       char *const *argv)
 {
     struct err err = ERR_INIT;
     _cleanup_free_ void *values = mem_zalloc(command->values_size);
@@ -126,7 +126,7 @@ static int run(const struct program *program, const struct command *command, int
     size_t count = 0;
     bool help = false;
     if (options_parse_or_help(command, argc, argv, values, &arguments, &count, &help, &err) < 0)
-        return complain(program, command, &err);
+        return main_complain(program, command, &err);
     if (help)
         return print_help(program, command);
     int code = command->run(values, count, arguments, &err);
@@ -134,11 +134,11 @@ static int run(const struct program *program, const struct command *command, int
         fprintf(stderr, "%s: %s\n", program->name, err.message);
         code = err_info((enum err_code) - code)->exit_code;
         if (command->narrates)
-            tell_failure(command, values, &err);
+            log_failure(command, values, &err);
     }
     free(arguments);
     options_release(command, values);
-    return finish(program, code, !command->narrates);
+    return main_finish(program, code, !command->narrates);
 }
 
 static bool is_help(const char *word)
@@ -160,20 +160,20 @@ static int print_for_package(const struct program *program, const char *version,
     else
         err_set(&err, ERR_USAGE, "--completion: say for which shell (bash)");
     if (err.code)
-        return complain(program, NULL, &err);
+        return main_complain(program, NULL, &err);
     fwrite(text.data, 1, text.size, stdout);
-    return finish(program, 0, true);
+    return main_finish(program, 0, true);
 }
 
 /* `help CMD SUB`: the command that the words name. */
-static int help(const struct program *program, const char *version, int argc, char **argv)
+static int main_help(const struct program *program, const char *version, int argc, char **argv)
 {
     if (argc > 0 && (str_eq(argv[0], "--man") || str_eq(argv[0], "--completion")))
         return print_for_package(program, version, argc, argv);
     const struct command *command = NULL;
     const struct command *const *list = program->commands;
     for (int i = 0; i < argc; i++) {
-        const struct command *found = find(list, argv[i]);
+        const struct command *found = command_find(list, argv[i]);
         if (!found)
             return complain_unknown(program, command, list, argv[i]);
         command = found;
@@ -203,16 +203,16 @@ int options_main(const struct program *program, const char *version, int argc, c
     }
     if (str_eq(argv[1], "--version")) {
         printf("%s %s\n", program->name, version);
-        return finish(program, 0, true);
+        return main_finish(program, 0, true);
     }
-    if (is_help(argv[1]) && !find(program->commands, argv[1]))
-        return help(program, version, argc - 2, argv + 2);
+    if (is_help(argv[1]) && !command_find(program->commands, argv[1]))
+        return main_help(program, version, argc - 2, argv + 2);
 
     const struct command *command = NULL;
     const struct command *const *list = program->commands;
     int at = 1;
     while (list && at < argc) {
-        const struct command *found = find(list, argv[at]);
+        const struct command *found = command_find(list, argv[at]);
         if (!found && command && command->run)
             break; /* a command that works with and without subcommands */
         if (!found && command && is_help(argv[at]))
@@ -227,5 +227,5 @@ int options_main(const struct program *program, const char *version, int argc, c
         write_help(program, command, stderr);
         return err_info(ERR_USAGE)->exit_code;
     }
-    return run(program, command, argc - at, argv + at);
+    return command_run(program, command, argc - at, argv + at);
 }

@@ -151,7 +151,7 @@ int options_refuse_unknown(const struct command *command, const char *prefix, co
 }
 
 /* Training programs of TensorFlow are typed with underscores (--model_dir): both are the same. */
-static bool is_same(const char *known, size_t known_size, const char *name, size_t size)
+static bool option_name_is(const char *known, size_t known_size, const char *name, size_t size)
 {
     if (known_size != size)
         return false;
@@ -164,11 +164,11 @@ static bool is_same(const char *known, size_t known_size, const char *name, size
 const struct option *options_find(const struct command *command, const char *name, size_t size)
 {
     OPTIONS_EACH (option, command) {
-        if (is_same(option->name, strlen(option->name), name, size))
+        if (option_name_is(option->name, strlen(option->name), name, size))
             return option;
         const char *aliases = option->aliases, *alias;
         for (size_t alias_size; options_next_name(&aliases, &alias, &alias_size);)
-            if (is_same(alias, alias_size, name, size))
+            if (option_name_is(alias, alias_size, name, size))
                 return option;
     }
     return NULL;
@@ -235,7 +235,7 @@ static int take_letters(struct parse *parse, const char *word, const char *next)
     return 1;
 }
 
-static int check_arguments(const struct parse *parse)
+static int options_check_arguments(const struct parse *parse)
 {
     const struct command *command = parse->command;
     size_t count = parse->arguments.count;
@@ -273,7 +273,7 @@ static int take_words(struct parse *parse, int argc, char *const *argv)
             return taken < 0 ? taken : 0;
         i += taken;
     }
-    int result = check_arguments(parse);
+    int result = options_check_arguments(parse);
     return result < 0 ? result : store_others(parse);
 }
 

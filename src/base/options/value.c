@@ -77,7 +77,7 @@ static int to_real(const struct option *option, const char *text, double *ret, s
     return 0;
 }
 
-static int store(const struct option *option, const char *text, void *target, struct err *err)
+static int value_store(const struct option *option, const char *text, void *target, struct err *err)
 {
     switch (option->type) {
     case OPTION_FLAG:
@@ -112,6 +112,6 @@ static int store(const struct option *option, const char *text, void *target, st
 
 int options_store(const struct option *option, const char *text, void *values, struct err *err)
 {
-    int result = store(option, text, (char *)values + option->offset, err);
+    int result = value_store(option, text, (char *)values + option->offset, err);
     return result == 0 && option->check ? option->check(text, err) : result;
 }

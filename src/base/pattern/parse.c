@@ -18,7 +18,7 @@ struct parser {
     struct err *err;
 };
 
-static int fail(struct parser *parser, const char *what, const char *from, size_t size)
+static int parser_fail(struct parser *parser, const char *what, const char *from, size_t size)
 {
     return err_set(parser->err, ERR_BAD_REQUEST, "error parsing regexp: %s: `%.*s`", what,
                    (int)(size > 100 ? 100 : size), from);
@@ -69,7 +69,7 @@ static int take_escaped(struct parser *parser, uint32_t *ret)
     char letter = *parser->at;
     const char *known = letter ? strchr(letters, letter) : NULL;
     if (letter == '\0')
-        return fail(parser, "trailing backslash at end of expression", "", 0);
+        return parser_fail(parser, "trailing backslash at end of expression", "", 0);
     if (strchr("pPQ", letter))
         return err_set(
             parser->err, ERR_UNSUPPORTED,
@@ -94,8 +94,8 @@ static int take_escaped(struct parser *parser, uint32_t *ret)
         *ret = (uint32_t)letter;
         return 0;
     }
-    return fail(parser, "invalid escape sequence", start,
-                utf8_size(start + 1, strlen(start + 1)) + 1);
+    return parser_fail(parser, "invalid escape sequence", start,
+                       utf8_size(start + 1, strlen(start + 1)) + 1);
 }
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
@@ -144,7 +144,7 @@ static const struct pattern_node *dot_node(struct parser *parser)
 static int take_class_character(struct parser *parser, const char *start, uint32_t *ret)
 {
     if (*parser->at == '\0')
-        return fail(parser, "missing closing ]", start, strlen(start));
+        return parser_fail(parser, "missing closing ]", start, strlen(start));
     if (*parser->at != '\\') {
         *ret = take_character(parser);
         return 0;
@@ -164,8 +164,8 @@ static int take_class_item(struct parser *parser, const char *start,
             parser->at = behind;
             return 0;
         }
-        return fail(parser, "invalid character class range", item,
-                    (size_t)(strstr(item, ":]") - item) + 2);
+        return parser_fail(parser, "invalid character class range", item,
+                           (size_t)(strstr(item, ":]") - item) + 2);
     }
     if (item[0] == '\\' && item[1] && pattern_set_add_perl(parser->arena, set, item[1])) {
         parser->at += 2;
@@ -182,7 +182,8 @@ static int take_class_item(struct parser *parser, const char *start,
             return r;
     }
     if (last < first)
-        return fail(parser, "invalid character class range", item, (size_t)(parser->at - item));
+        return parser_fail(parser, "invalid character class range", item,
+                           (size_t)(parser->at - item));
     pattern_set_add(set, first, last);
     return 0;
 }
@@ -196,7 +197,7 @@ static int take_class(struct parser *parser, const struct pattern_node **ret)
     int r = 0;
     for (bool first = true; r == 0 && (*parser->at != ']' || first); first = false)
         r = *parser->at ? take_class_item(parser, start, &set)
-                        : fail(parser, "missing closing ]", start, strlen(start));
+                        : parser_fail(parser, "missing closing ]", start, strlen(start));
     if (r < 0) {
         pattern_set_drop(&set);
         return r;
@@ -218,7 +219,7 @@ static int take_group_head(struct parser *parser, const char *start, bool *ret_o
     if (str_has_prefix(at, "P<") || (at[0] == '<' && at[1] != '=' && at[1] != '!')) {
         const char *end = strchr(at, '>');
         if (!end || end == at + (*at == 'P' ? 2 : 1))
-            return fail(parser, "invalid named capture", start, strlen(start));
+            return parser_fail(parser, "invalid named capture", start, strlen(start));
         parser->at = end + 1;
         return 0;
     }
@@ -250,8 +251,8 @@ static int take_group_head(struct parser *parser, const char *start, bool *ret_o
         }
         break;
     }
-    return fail(parser, "invalid or unsupported Perl syntax", start,
-                *at ? (size_t)(at - start) + 1 : strlen(start));
+    return parser_fail(parser, "invalid or unsupported Perl syntax", start,
+                       *at ? (size_t)(at - start) + 1 : strlen(start));
 }
 
 static int take_group(struct parser *parser, const struct pattern_node **ret)
@@ -260,7 +261,8 @@ static int take_group(struct parser *parser, const struct pattern_node **ret)
     const struct flags outside = parser->flags;
     bool only = false;
     if (parser->depth == PATTERN_DEPTH_MAX)
-        return fail(parser, "expression nests too deeply", parser->whole, strlen(parser->whole));
+        return parser_fail(parser, "expression nests too deeply", parser->whole,
+                           strlen(parser->whole));
     if (*parser->at == '?') {
         int r = take_group_head(parser, start, &only);
         if (r < 0)
@@ -277,7 +279,7 @@ static int take_group(struct parser *parser, const struct pattern_node **ret)
     if (r < 0)
         return r;
     if (*parser->at != ')')
-        return fail(parser, "missing closing )", parser->whole, strlen(parser->whole));
+        return parser_fail(parser, "missing closing )", parser->whole, strlen(parser->whole));
     parser->at++;
     parser->flags = outside;
     return 0;
@@ -334,8 +336,8 @@ static int take_repeated(struct parser *parser, const struct pattern_node **ret)
     int min, max;
     const char *sign = parser->at;
     if (take_repeat(&parser->at, &min, &max))
-        return fail(parser, "missing argument to repetition operator", sign,
-                    (size_t)(parser->at - sign));
+        return parser_fail(parser, "missing argument to repetition operator", sign,
+                           (size_t)(parser->at - sign));
     int r = take_atom(parser, ret);
     if (r < 0)
         return r;
@@ -344,7 +346,7 @@ static int take_repeated(struct parser *parser, const struct pattern_node **ret)
         return 0;
     if (min > PATTERN_REPEAT_MAX || max > PATTERN_REPEAT_MAX ||
         (max != PATTERN_UNLIMITED && max < min))
-        return fail(parser, "invalid repeat count", sign, (size_t)(parser->at - sign));
+        return parser_fail(parser, "invalid repeat count", sign, (size_t)(parser->at - sign));
     parser->at += *parser->at == '?'; /* rather few: the same here */
     struct pattern_node *node = node_new(parser, NODE_REPEAT);
     node->left = *ret;
@@ -353,7 +355,8 @@ static int take_repeated(struct parser *parser, const struct pattern_node **ret)
     *ret = node;
     const char *second = parser->at;
     if (take_repeat(&second, &min, &max))
-        return fail(parser, "invalid nested repetition operator", sign, (size_t)(second - sign));
+        return parser_fail(parser, "invalid nested repetition operator", sign,
+                           (size_t)(second - sign));
     return 0;
 }
 
@@ -414,9 +417,9 @@ static int take_atom(struct parser *parser, const struct pattern_node **ret)
     }
 }
 
-static const struct pattern_node *join(struct parser *parser, enum pattern_node_type type,
-                                       const struct pattern_node *left,
-                                       const struct pattern_node *right)
+static const struct pattern_node *node_join(struct parser *parser, enum pattern_node_type type,
+                                            const struct pattern_node *left,
+                                            const struct pattern_node *right)
 {
     struct pattern_node *node = node_new(parser, type);
     node->left = left;
@@ -431,7 +434,7 @@ static int take_both(struct parser *parser, const struct pattern_node **ret)
         int r = take_repeated(parser, &next);
         if (r < 0)
             return r;
-        all = join(parser, NODE_BOTH, all, next);
+        all = node_join(parser, NODE_BOTH, all, next);
     }
     *ret = all;
     return 0;
@@ -445,7 +448,7 @@ static int take_either(struct parser *parser, const struct pattern_node **ret)
         parser->at++;
         r = take_both(parser, &next);
         if (r == 0)
-            all = join(parser, NODE_EITHER, all, next);
+            all = node_join(parser, NODE_EITHER, all, next);
     }
     if (r == 0)
         *ret = all;
@@ -459,5 +462,6 @@ int pattern_parse(struct arena *arena, const char *expression, const struct patt
     int r = take_either(&parser, ret);
     if (r < 0)
         return r;
-    return *parser.at == ')' ? fail(&parser, "unexpected )", expression, strlen(expression)) : 0;
+    return *parser.at == ')' ? parser_fail(&parser, "unexpected )", expression, strlen(expression))
+                             : 0;
 }

@@ -38,16 +38,17 @@ struct emitter {
     uint32_t count;
 };
 
-static void emit(struct emitter *emitter, struct arena *scratch, const struct pattern_node *node);
+static void emit_node(struct emitter *emitter, struct arena *scratch,
+                      const struct pattern_node *node);
 
 static void emit_repeat(struct emitter *emitter, struct arena *scratch,
                         const struct pattern_node *node)
 {
     for (int i = 0; i < node->min; i++)
-        emit(emitter, scratch, node->left);
+        emit_node(emitter, scratch, node->left);
     if (node->max == PATTERN_UNLIMITED) {
         uint32_t split = emitter->count++;
-        emit(emitter, scratch, node->left);
+        emit_node(emitter, scratch, node->left);
         emitter->steps[emitter->count] = (struct pattern_step){.op = OP_JUMP, .a = split};
         emitter->count++;
         emitter->steps[split] =
@@ -60,7 +61,7 @@ static void emit_repeat(struct emitter *emitter, struct arena *scratch,
         emitter->steps[emitter->count] =
             (struct pattern_step){.op = OP_SPLIT, .a = emitter->count + 1, .b = UINT32_MAX};
         emitter->count++;
-        emit(emitter, scratch, node->left);
+        emit_node(emitter, scratch, node->left);
     }
     for (uint32_t i = first; i < emitter->count; i++)
         if (emitter->steps[i].op == OP_SPLIT && emitter->steps[i].b == UINT32_MAX)
@@ -71,15 +72,16 @@ static void emit_either(struct emitter *emitter, struct arena *scratch,
                         const struct pattern_node *node)
 {
     uint32_t split = emitter->count++;
-    emit(emitter, scratch, node->left);
+    emit_node(emitter, scratch, node->left);
     uint32_t jump = emitter->count++;
     emitter->steps[split] =
         (struct pattern_step){.op = OP_SPLIT, .a = split + 1, .b = emitter->count};
-    emit(emitter, scratch, node->right);
+    emit_node(emitter, scratch, node->right);
     emitter->steps[jump] = (struct pattern_step){.op = OP_JUMP, .a = emitter->count};
 }
 
-static void emit(struct emitter *emitter, struct arena *scratch, const struct pattern_node *node)
+static void emit_node(struct emitter *emitter, struct arena *scratch,
+                      const struct pattern_node *node)
 {
     /* The chain from its far end on. */
     size_t length = 0;
@@ -93,7 +95,7 @@ static void emit(struct emitter *emitter, struct arena *scratch, const struct pa
     for (size_t i = 0; i <= length; i++) {
         const struct pattern_node *one = chain[i];
         if (one->type == NODE_BOTH)
-            emit(emitter, scratch, one);
+            emit_node(emitter, scratch, one);
         else if (one->type == NODE_EITHER)
             emit_either(emitter, scratch, one);
         else if (one->type == NODE_REPEAT)
@@ -116,7 +118,7 @@ int pattern_compile(struct arena *arena, const char *expression, const struct pa
         return err_set(err, ERR_BAD_REQUEST, "error parsing regexp: expression too large: `%.100s`",
                        expression);
     struct emitter emitter = {.steps = ARENA_ARRAY(arena, struct pattern_step, count)};
-    emit(&emitter, arena, node);
+    emit_node(&emitter, arena, node);
     emitter.steps[emitter.count++].op = OP_FOUND;
     struct pattern *pattern = ARENA_NEW(arena, struct pattern);
     pattern->steps = emitter.steps;

@@ -52,7 +52,7 @@ static void push_level(struct walker *w, const struct stat *info)
 }
 
 /* Missing is fine: somebody else was faster. */
-static int visit(struct walker *w, const char *name, const struct stat *info)
+static int walker_visit(struct walker *w, const char *name, const struct stat *info)
 {
     int result = w->walk->visit(w->walk->context, w->fd, name, info);
     return result == ENOENT ? 0 : result;
@@ -69,12 +69,12 @@ static bool take_entry(const struct walker *w)
 }
 
 /* Look at one entry of the directory we are in. */
-static int meet(struct walker *w, const char *name)
+static int walker_look(struct walker *w, const char *name)
 {
     struct stat info;
     if (fstatat(w->fd, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? 0 : errno;
-    int result = !take_entry(w) ? E2BIG : S_ISDIR(info.st_mode) ? 0 : visit(w, name, &info);
+    int result = !take_entry(w) ? E2BIG : S_ISDIR(info.st_mode) ? 0 : walker_visit(w, name, &info);
     if (S_ISDIR(info.st_mode) || result) /* to be walked, or to be complained of */
         buf_append(&w->names, name, strlen(name) + 1);
     if (result == 0 && w->names.overflowed)
@@ -123,7 +123,7 @@ static int read_entries(struct walker *w)
     errno = 0;
     for (struct dirent *entry; result == 0 && (entry = readdir(directory)); errno = 0)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            result = meet(w, entry->d_name);
+            result = walker_look(w, entry->d_name);
     if (result == 0 && errno)
         result = errno;
     closedir(directory);
@@ -132,7 +132,7 @@ static int read_entries(struct walker *w)
 
 /* Into the directory of the last name, unless it has become something else or belongs to another
  * file system: then it is one entry of many. */
-static int descend(struct walker *w)
+static int walker_descend(struct walker *w)
 {
     const char *name = last_name(w);
     struct stat info;
@@ -150,9 +150,10 @@ static int descend(struct walker *w)
     if (fd < 0 || foreign || is_closed) {
         if (fd >= 0)
             close(fd);
-        int result = fstatat(w->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 ? visit(w, name, &info)
-                     : errno == ENOENT                                     ? 0
-                                                                           : errno;
+        int result = fstatat(w->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0
+                         ? walker_visit(w, name, &info)
+                     : errno == ENOENT ? 0
+                                       : errno;
         if (result == 0)
             drop_name(w);
         return result;
@@ -166,7 +167,7 @@ static int descend(struct walker *w)
 }
 
 /* All of this directory is done. */
-static int ascend(struct walker *w)
+static int walker_ascend(struct walker *w)
 {
     const struct stat left = w->levels[--w->depth].info, *parent = &w->levels[w->depth - 1].info;
     struct stat info;
@@ -179,13 +180,13 @@ static int ascend(struct walker *w)
         return errno;
     if (info.st_dev != parent->st_dev || info.st_ino != parent->st_ino)
         return ESTALE; /* moved: what is above is not ours */
-    int result = visit(w, last_name(w), &left);
+    int result = walker_visit(w, last_name(w), &left);
     if (result == 0)
         drop_name(w);
     return result;
 }
 
-static int complain(const struct walker *w, const char *path, int errnum, struct err *err)
+static int walker_complain(const struct walker *w, const char *path, int errnum, struct err *err)
 {
     char place[ERR_MESSAGE_MAX];
     size_t size = (size_t)snprintf(place, sizeof(place), "%s", path);
@@ -223,10 +224,11 @@ int file_walk(const struct file_walk *walk, const char *path, struct err *err)
     int result = fstat(w.fd, &info) < 0 ? errno : 0;
     push_level(&w, &info);
     if (result == 0)
-        result = meet(&w, name);
+        result = walker_look(&w, name);
     while (result == 0 && (w.depth > 1 || w.names.size))
-        result = w.names.size > w.levels[w.depth - 1].names ? descend(&w) : ascend(&w);
-    result = result ? complain(&w, path, result, err) : 0;
+        result =
+            w.names.size > w.levels[w.depth - 1].names ? walker_descend(&w) : walker_ascend(&w);
+    result = result ? walker_complain(&w, path, result, err) : 0;
     close(w.fd);
     free(w.levels);
     buf_release(&w.names);

@@ -21,7 +21,7 @@ struct background {
     int alive_fd; /* to the keeper, or -1 */
 };
 
-static void tell(int *fd, const char *data, size_t size)
+static void background_tell(int *fd, const char *data, size_t size)
 {
     if (*fd < 0)
         return;
@@ -33,8 +33,8 @@ static void tell(int *fd, const char *data, size_t size)
 static void on_ready(void *context)
 {
     struct background *background = context;
-    tell(&background->ready_fd, "", 1);
-    tell(&background->alive_fd, "", 1);
+    background_tell(&background->ready_fd, "", 1);
+    background_tell(&background->alive_fd, "", 1);
 }
 
 /* Close what the caller's shell happened to leave open: a background server that holds the end of a
@@ -72,12 +72,12 @@ static int leave_terminal(const struct state_dir *state, struct err *err)
 static int report_failure(struct background *background, const struct err *err)
 {
     log_error("trainyard", "%s", err->message);
-    tell(&background->ready_fd, err->message, strlen(err->message));
+    background_tell(&background->ready_fd, err->message, strlen(err->message));
     return err_info(err->code)->exit_code;
 }
 
 /* Serve in this process; returns its exit code. */
-static int serve(struct background *background)
+static int background_serve(struct background *background)
 {
     struct err err = ERR_INIT;
     int result = cluster_run(background->options, on_ready, background, &err);
@@ -94,7 +94,7 @@ static int on_serve(void *context, int alive_fd)
     struct err err = ERR_INIT;
     if (options.restarted && state_reserve_use(options.state, &err) < 0)
         return report_failure(background, &err);
-    return serve(background);
+    return background_serve(background);
 }
 
 /* `up` waits for the end of this pipe, which the server has now. */
@@ -117,7 +117,7 @@ static int run_in_background(const struct cluster_options *options, int lock, in
                                              .serve = on_serve,
                                              .started = on_first_started,
                                              .context = &background};
-    return restart ? server_supervisor_run(&keeper) : serve(&background);
+    return restart ? server_supervisor_run(&keeper) : background_serve(&background);
 }
 
 /* Wait for the one byte, the sentence, or the death of the server. */

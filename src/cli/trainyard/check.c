@@ -33,7 +33,7 @@ struct check {
     struct loop *loop;
 };
 
-static const char *plural(size_t count)
+static const char *check_plural(size_t count)
 {
     return count == 1 ? "" : "s";
 }
@@ -72,8 +72,8 @@ static int check_pages(const struct check *check, const struct err *why, struct 
         return result;
     printf("rebuilt '%s' from the %zu row%s that could be read, with %zu hole%s between them; the "
            "damaged file is kept as '%s'\n",
-           path, rebuilt.rows, plural(rebuilt.rows), rebuilt.holes, plural(rebuilt.holes),
-           rebuilt.kept);
+           path, rebuilt.rows, check_plural(rebuilt.rows), rebuilt.holes,
+           check_plural(rebuilt.holes), rebuilt.kept);
     if (rebuilt.holes)
         printf("objects in the holes are missing, older than they were, or present although they "
                "were deleted\n");
@@ -133,7 +133,7 @@ static int remove_rows(const struct check *check, const struct store_damage *dam
     if (result == 0 && damage->rows_count)
         printf("removed %zu damaged row%s; the text of each is in '%s', in a file named by its "
                "revision\n",
-               damage->rows_count, plural(damage->rows_count), check->directory);
+               damage->rows_count, check_plural(damage->rows_count), check->directory);
     return result;
 }
 
@@ -158,7 +158,7 @@ static void release_damage(struct store_damage *damage)
 
 /* One pass: report, then do what was asked for. Sets *ret_again if something was changed that needs
  * another look. Returns 0 if the database is healthy, 1 if not, or a negative code. */
-static int pass(const struct check *check, bool accepts, bool *ret_again, struct err *err)
+static int check_pass(const struct check *check, bool accepts, bool *ret_again, struct err *err)
 {
     struct store *store;
     struct err why = ERR_INIT;
@@ -193,7 +193,7 @@ static int check_all(const struct check *check, struct err *err)
     bool again = true;
     int result = 0;
     for (int i = 0; result >= 0 && again && i < PASSES_MAX; i++)
-        result = pass(check, i == 0, &again, err);
+        result = check_pass(check, i == 0, &again, err);
     if (result < 0)
         return result;
     print_kept(check, "");
@@ -207,7 +207,7 @@ static int check_all(const struct check *check, struct err *err)
     return result;
 }
 
-static int show(const struct check *check, struct err *err)
+static int check_show(const struct check *check, struct err *err)
 {
     _cleanup_buf_ struct buf text;
     struct store *store;
@@ -242,7 +242,8 @@ static int lock_state(const struct state_dir *state, int *ret_fd, struct err *er
     return result < 0 ? result : state_dir_lock(state, ret_fd, err);
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int check_run(const void *values, size_t count, const char *const *arguments,
+                     struct err *err)
 {
     (void)count, (void)arguments;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -257,7 +258,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     if (result < 0)
         return result;
     check.directory = arena_printf(arena, "%s/damaged", state.path);
-    result = check.wanted->show ? show(&check, err) : check_all(&check, err);
+    result = check.wanted->show ? check_show(&check, err) : check_all(&check, err);
     loop_free(check.loop);
     return result;
 }
@@ -303,5 +304,5 @@ const struct command COMMAND_CHECK = {
                 "trainyard check --repair\n",
     .options = OPTIONS,
     .values_size = sizeof(struct check_values),
-    .run = run,
+    .run = check_run,
 };

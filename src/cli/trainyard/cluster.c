@@ -111,8 +111,8 @@ static int write_kubeconfig(struct cluster *cluster, struct err *err)
     return result;
 }
 
-static int seal(void *context, const void *data, size_t size, unsigned char ret[ENGINE_SEAL_SIZE],
-                struct err *err)
+static int cluster_seal(void *context, const void *data, size_t size,
+                        unsigned char ret[ENGINE_SEAL_SIZE], struct err *err)
 {
     const struct cluster *cluster = context;
     const char *key = cluster->credentials.account_key;
@@ -184,7 +184,7 @@ static int open_api(struct cluster *cluster, struct err *err)
     struct engine_options engine = {.token = cluster->credentials.token,
                                     .version = TRAINYARD_VERSION,
                                     .ca_pem = cluster->credentials.ca_pem,
-                                    .seal = {seal, cluster},
+                                    .seal = {cluster_seal, cluster},
                                     .http_memory = &cluster->http_memory};
     budget_group_init(&cluster->http_memory, HTTP_MEMORY_MAX, HTTP_MEMORY_MAX / 2);
     int result = store_open(cluster->loop, &store, &cluster->store, err);
@@ -270,7 +270,7 @@ static void stop_for(struct cluster *cluster, const struct err *err)
 }
 
 /* Ready is: the API answers and every node says so. Then the file that tells others is written. */
-static void announce(struct cluster *cluster)
+static void cluster_announce(struct cluster *cluster)
 {
     struct err err = ERR_INIT;
     struct state_server server = {
@@ -316,12 +316,12 @@ static void on_nodes(void *context, struct json *list, const struct err *err)
     }
     bool is_missing = !err && json_count(json_get(list, "items")) < wanted;
     if (!err && ready >= wanted)
-        announce(cluster);
+        cluster_announce(cluster);
     else if (!is_missing || !stop_if_store_fails(cluster))
         loop_timer_start(&cluster->probe_timer, READY_POLL_MS);
 }
 
-static void probe(struct loop_timer *timer)
+static void cluster_probe(struct loop_timer *timer)
 {
     struct cluster *cluster = CONTAINER_OF(timer, struct cluster, probe_timer);
     kube_list(cluster->probe, &KUBE_NODES, NULL, NULL, NULL, on_nodes, cluster);
@@ -344,7 +344,7 @@ static void on_trim(struct loop_timer *timer)
     loop_timer_start(timer, cluster->burst >= BURST_MIN ? BURST_CHECK_MS : CALM_CHECK_MS);
 }
 
-static void on_signal(void *context, int signal)
+static void on_cluster_signal(void *context, int signal)
 {
     struct cluster *cluster = context;
     log_info("cluster", "%s: stopping, the pods stay",
@@ -352,7 +352,7 @@ static void on_signal(void *context, int signal)
     loop_stop(cluster->loop);
 }
 
-static void on_closed(void *context)
+static void on_cluster_closed(void *context)
 {
     struct cluster *cluster = context;
     if (--cluster->closing == 0)
@@ -377,12 +377,12 @@ static void close_cluster(struct cluster *cluster, bool failed)
         for (size_t i = 0; i < API_SOCKETS; i++) {
             if (cluster->servers[i]) {
                 cluster->closing++;
-                http_server_close(cluster->servers[i], on_closed, cluster);
+                http_server_close(cluster->servers[i], on_cluster_closed, cluster);
             }
         }
         if (cluster->store) {
             cluster->closing++;
-            store_close(cluster->store, on_closed, cluster);
+            store_close(cluster->store, on_cluster_closed, cluster);
         }
         loop_signals_free(cluster->signals);
         if (--cluster->closing > 0)
@@ -433,9 +433,9 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
     if (result == 0)
         result = loop_new(&cluster.loop, err);
     if (result == 0)
-        result = loop_signals_new(cluster.loop, on_signal, &cluster, &cluster.signals, err);
+        result = loop_signals_new(cluster.loop, on_cluster_signal, &cluster, &cluster.signals, err);
     if (result == 0) {
-        loop_timer_init(cluster.loop, &cluster.probe_timer, probe);
+        loop_timer_init(cluster.loop, &cluster.probe_timer, cluster_probe);
         loop_timer_init(cluster.loop, &cluster.trim_timer, on_trim);
         result = open_api(&cluster, err);
     }

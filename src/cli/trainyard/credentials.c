@@ -15,7 +15,8 @@ enum { NODES_MAX = 64, DAYS = 3650, FILE_MAX = 64 * 1024, TOKEN_BYTES = 32 };
 static const char TOKEN_LETTERS[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/=";
 
-static int read_text(struct arena *arena, const char *path, const char **ret, struct err *err)
+static int credentials_read_text(struct arena *arena, const char *path, const char **ret,
+                                 struct err *err)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, FILE_MAX);
@@ -25,7 +26,7 @@ static int read_text(struct arena *arena, const char *path, const char **ret, st
     return result;
 }
 
-static int write_text(const char *path, const char *text, struct err *err)
+static int credentials_write_text(const char *path, const char *text, struct err *err)
 {
     return file_write_atomic(path, text, strlen(text), 0600, err);
 }
@@ -66,7 +67,7 @@ static bool is_outdated(struct arena *arena, const struct pki_paths *paths,
 {
     const char *cert = NULL;
     bool complete = true;
-    if (read_text(arena, paths->cert, &cert, NULL) < 0 ||
+    if (credentials_read_text(arena, paths->cert, &cert, NULL) < 0 ||
         tls_cert_names_all(cert, hosts, &complete, NULL) < 0)
         return false;
     return !complete;
@@ -81,11 +82,11 @@ static int make_certificates(const struct pki_paths *paths, const char *const *h
     if (result == 0)
         result = tls_make_cert(&ca, "trainyard-apiserver", hosts, DAYS, &server, err);
     if (result == 0)
-        result = write_text(paths->ca, ca.cert_pem, err);
+        result = credentials_write_text(paths->ca, ca.cert_pem, err);
     if (result == 0)
-        result = write_text(paths->key, server.key_pem, err);
+        result = credentials_write_text(paths->key, server.key_pem, err);
     if (result == 0) /* last: it says that all three are there */
-        result = write_text(paths->cert, server.cert_pem, err);
+        result = credentials_write_text(paths->cert, server.cert_pem, err);
     return result;
 }
 
@@ -97,7 +98,7 @@ static int make_secret(const char *path, struct err *err)
     rand_secure(bytes, sizeof(bytes));
     for (size_t i = 0; i < sizeof(bytes); i++)
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    return write_text(path, text, err);
+    return credentials_write_text(path, text, err);
 }
 
 /* A token goes into a header line of every request; an empty one would be no secret. */
@@ -131,17 +132,17 @@ int credentials_load(struct arena *arena, const struct state_dir *state, struct 
     if (result == 0 && !file_exists(account_key))
         result = make_secret(account_key, err);
     if (result == 0)
-        result = read_text(arena, paths.ca, &ret->ca_pem, err);
+        result = credentials_read_text(arena, paths.ca, &ret->ca_pem, err);
     if (result == 0)
-        result = read_text(arena, paths.cert, &ret->cert_pem, err);
+        result = credentials_read_text(arena, paths.cert, &ret->cert_pem, err);
     if (result == 0)
-        result = read_text(arena, paths.key, &ret->key_pem, err);
+        result = credentials_read_text(arena, paths.key, &ret->key_pem, err);
     if (result == 0)
-        result = read_text(arena, state->token, &ret->token, err);
+        result = credentials_read_text(arena, state->token, &ret->token, err);
     if (result == 0)
         result = check_secret(state->token, ret->token, err);
     if (result == 0)
-        result = read_text(arena, account_key, &ret->account_key, err);
+        result = credentials_read_text(arena, account_key, &ret->account_key, err);
     if (result == 0)
         result = check_secret(account_key, ret->account_key, err);
     return result < 0 ? err_wrap(err, "cannot set up the cluster's credentials") : 0;

@@ -53,7 +53,8 @@ static int stop_keeper(const struct state_dir *state, bool *ret_was_running, str
     return 0;
 }
 
-static int down(const struct state_dir *state, bool wipe, bool *ret_was_running, struct err *err)
+static int server_down(const struct state_dir *state, bool wipe, bool *ret_was_running,
+                       struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct state_server server = {0};
@@ -75,7 +76,7 @@ static int down(const struct state_dir *state, bool wipe, bool *ret_was_running,
     return result;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int down_run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     (void)count, (void)arguments;
     const struct down_values *wanted = values;
@@ -84,7 +85,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     bool was_running = false;
     int result = state_dir_resolve(arena, wanted->state, &state, err);
     if (result == 0)
-        result = down(&state, wanted->wipe, &was_running, err);
+        result = server_down(&state, wanted->wipe, &was_running, err);
     if (result < 0)
         return result;
     printf("%s%s\n", was_running ? "the cluster is down" : "no cluster was running",
@@ -110,5 +111,5 @@ const struct command COMMAND_DOWN = {
                    "object again; with --wipe nothing is left.",
     .options = OPTIONS,
     .values_size = sizeof(struct down_values),
-    .run = run,
+    .run = down_run,
 };

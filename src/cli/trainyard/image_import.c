@@ -13,7 +13,8 @@ struct image_import_values {
     int64_t files_max;
 };
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int image_import_run(const void *values, size_t count, const char *const *arguments,
+                            struct err *err)
 {
     const struct image_import_values *wanted = values;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -79,5 +80,5 @@ const struct command COMMAND_IMAGE_IMPORT = {
     .values_size = sizeof(struct image_import_values),
     .arguments_min = 1,
     .arguments_max = 2,
-    .run = run,
+    .run = image_import_run,
 };

@@ -157,7 +157,8 @@ static bool is_zap_level(const char *text)
     return !text || str_to_int64(text, 1, INT32_MAX, &number, NULL) == 0;
 }
 
-static int check(struct arena *arena, const struct operator_values *values, struct err *err)
+static int operator_check(struct arena *arena, const struct operator_values *values,
+                          struct err *err)
 {
     bool all = str_is_empty(values->namespace_) || str_eq(values->namespace_, "all");
     if (!all && !str_is_dns_label(values->namespace_))
@@ -184,7 +185,8 @@ static int check(struct arena *arena, const struct operator_values *values, stru
     return result;
 }
 
-static int run(const void *parsed, size_t count, const char *const *arguments, struct err *err)
+static int operator_run(const void *parsed, size_t count, const char *const *arguments,
+                        struct err *err)
 {
     (void)count, (void)arguments;
     const struct operator_values *values = parsed;
@@ -205,7 +207,7 @@ static int run(const void *parsed, size_t count, const char *const *arguments, s
     if (!str_is_empty(values->namespace_) && !str_eq(values->namespace_, "all"))
         options.namespace_ = values->namespace_;
     set_log(values);
-    int result = check(arena, values, err);
+    int result = operator_check(arena, values, err);
     if (result == 0)
         result = read_kinds(values, &options, err);
     if (result == 0)
@@ -309,5 +311,5 @@ const struct command COMMAND_OPERATOR = {
     .options = OPTIONS,
     .single_dash = true,
     .values_size = sizeof(struct operator_values),
-    .run = run,
+    .run = operator_run,
 };

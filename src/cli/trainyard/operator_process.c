@@ -174,14 +174,14 @@ static void on_lose(void *context, const char *why)
     log_error(SUBJECT, "does not lead any more: %s; stands by", why);
 }
 
-static void on_news(void *context, bool trouble, const char *sentence)
+static void on_leader_news(void *context, bool trouble, const char *sentence)
 {
     log_write(trouble ? LOG_WARNING : LOG_INFO, SUBJECT, "%s", sentence);
 }
 
-static void begin(struct operator_process *process)
+static void process_begin(struct operator_process *process)
 {
-    static const struct kube_leader_listener LISTENER = {on_lead, on_lose, on_news};
+    static const struct kube_leader_listener LISTENER = {on_lead, on_lose, on_leader_news};
     const struct operator_options *options = process->options;
     struct kube_leader_options election = {
         .namespace_ = options->lease_namespace,
@@ -252,7 +252,7 @@ static void on_probe_end(void *context, const struct err *err)
     loop_timer_start(&process->probe_timer, trouble ? PROBE_WAITING_MS : PROBE_MS);
     if (!trouble && !process->begun) {
         log_version(process);
-        begin(process);
+        process_begin(process);
     }
 }
 
@@ -341,7 +341,7 @@ static void on_end_timer(struct loop_timer *timer)
     stop_loop(process);
 }
 
-static void on_signal(void *context, int signal)
+static void on_operator_signal(void *context, int signal)
 {
     struct operator_process *process = context;
     if (process->ending) {
@@ -477,7 +477,8 @@ int operator_process_run(const struct operator_options *options, struct err *err
     if (result == 0)
         result = open_server(&process, err);
     if (result == 0)
-        result = loop_signals_new(process.loop, on_signal, &process, &process.signals, err);
+        result =
+            loop_signals_new(process.loop, on_operator_signal, &process, &process.signals, err);
     if (result == 0) {
         loop_timer_start(&process.probe_timer, 0);
         loop_timer_start(&process.trim_timer, TRIM_MS);

@@ -114,7 +114,8 @@ static int fill_in(struct arena *arena, const struct source *source, const struc
     return result < 0 ? err_wrap(err, "'%s'", source->name) : 0;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int process_run(const void *values, size_t count, const char *const *arguments,
+                       struct err *err)
 {
     const struct process_values *wanted = values;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -191,5 +192,5 @@ const struct command COMMAND_PROCESS = {
                 "trainyard process -f tf-job.yaml --parameters",
     .options = OPTIONS,
     .values_size = sizeof(struct process_values),
-    .run = run,
+    .run = process_run,
 };

@@ -109,7 +109,8 @@ static int run_server(const struct server_supervisor *keeper, const sigset_t *ma
     return 0;
 }
 
-static void note(const struct server_supervisor *keeper, const struct state_restarts *restarts)
+static void supervisor_note(const struct server_supervisor *keeper,
+                            const struct state_restarts *restarts)
 {
     struct err err = ERR_INIT;
     if (state_dir_write_restarts(keeper->state, restarts, &err) < 0)
@@ -133,7 +134,7 @@ static int exit_code(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static int keep(const struct server_supervisor *keeper, const sigset_t *mask)
+static int supervisor_run(const struct server_supervisor *keeper, const sigset_t *mask)
 {
     struct state_restarts restarts = {0};
     char cause[SERVER_CAUSE_MAX] = "", time[MOMENT_TEXT_MAX] = "";
@@ -159,7 +160,7 @@ static int keep(const struct server_supervisor *keeper, const sigset_t *mask)
         restarts.time = time;
         restarts.gave_up = fate == SERVER_GIVEN_UP;
         restarts.waiting = fate == SERVER_RESTARTS;
-        note(keeper, &restarts);
+        supervisor_note(keeper, &restarts);
         if (restarts.gave_up) {
             log_error("server",
                       "ended with %s, the %dth time in a row: not starting it again; the pods go "
@@ -173,7 +174,7 @@ static int keep(const struct server_supervisor *keeper, const sigset_t *mask)
             return 0;
         restarts.count++;
         restarts.waiting = false;
-        note(keeper, &restarts);
+        supervisor_note(keeper, &restarts);
     }
 }
 
@@ -187,5 +188,5 @@ int server_supervisor_run(const struct server_supervisor *keeper)
         log_error("server", "%s", err.message);
         return EXIT_FAILED;
     }
-    return keep(keeper, &mask);
+    return supervisor_run(keeper, &mask);
 }

@@ -11,7 +11,7 @@
 
 enum { SHARES_MAX = 16 };
 
-static bool lies_in(const char *path, const char *directory)
+static bool share_lies_in(const char *path, const char *directory)
 {
     size_t size = strlen(directory);
     return strncmp(path, directory, size) == 0 && (path[size] == '/' || path[size] == '\0');
@@ -23,10 +23,10 @@ static size_t add_directory(const char **list, size_t count, const char *path)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (lies_in(path, list[i]))
+        if (share_lies_in(path, list[i]))
             return count;
     for (size_t i = 0; i < count; i++)
-        if (!lies_in(list[i], path))
+        if (!share_lies_in(list[i], path))
             list[kept++] = list[i];
     list[kept++] = path;
     for (size_t i = kept; i < count; i++)

@@ -138,8 +138,8 @@ static int read_server(struct arena *arena, const struct state_dir *state, struc
     return 0;
 }
 
-static void read_restarts(struct arena *arena, const struct state_dir *state,
-                          struct state_restarts *ret)
+static void state_read_restarts(struct arena *arena, const struct state_dir *state,
+                                struct state_restarts *ret)
 {
     struct json *json = NULL;
     *ret = (struct state_restarts){0};
@@ -174,7 +174,7 @@ static int find_server(struct arena *arena, const struct state_dir *state, bool 
         int result = read_server(arena, state, &server, err);
         if (result < 0 && result != -ERR_NOT_FOUND)
             return result;
-        read_restarts(arena, state, &server.restarts);
+        state_read_restarts(arena, state, &server.restarts);
         if (result == 0 && !is_doomed(server.pid)) {
             *ret = server;
             return 0;
@@ -186,7 +186,7 @@ static int find_server(struct arena *arena, const struct state_dir *state, bool 
         poll(NULL, 0, PASSAGE_POLL_MS);
     }
     *ret = (struct state_server){0};
-    read_restarts(arena, state, &ret->restarts);
+    state_read_restarts(arena, state, &ret->restarts);
     ret->restarts.waiting = ret->restarts.waiting && is_locked(state);
     return 0;
 }

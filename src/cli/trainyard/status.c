@@ -39,8 +39,8 @@ static void add_restarts(struct arena *arena, struct json *json, const struct st
     }
 }
 
-static void print_json(struct arena *arena, const struct state_dir *state,
-                       const struct state_server *server)
+static void status_print_json(struct arena *arena, const struct state_dir *state,
+                              const struct state_server *server)
 {
     struct json *json = json_object(arena);
     json_set_bool(arena, json, "running", server->running);
@@ -103,7 +103,8 @@ static void print_text(struct arena *arena, const struct state_dir *state,
                "with kubectl\n");
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int status_run(const void *values, size_t count, const char *const *arguments,
+                      struct err *err)
 {
     (void)count, (void)arguments;
     const struct status_values *wanted = values;
@@ -116,7 +117,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     if (result < 0)
         return result;
     if (str_eq(wanted->output, "json"))
-        print_json(arena, &state, &server);
+        status_print_json(arena, &state, &server);
     else
         print_text(arena, &state, &server);
     return server.running ? 0 : 1;
@@ -143,5 +144,5 @@ const struct command COMMAND_STATUS = {
                    "started again. The exit code is 1 if none runs.",
     .options = OPTIONS,
     .values_size = sizeof(struct status_values),
-    .run = run,
+    .run = status_run,
 };

@@ -91,13 +91,13 @@ static int refuse_taken(int64_t port, struct err *err)
 }
 
 /* The server does not stay in the directory it was started from. */
-static const char *absolute(struct arena *arena, const char *path)
+static const char *path_absolute(struct arena *arena, const char *path)
 {
     _cleanup_free_ char *current = getcwd(NULL, 0);
     return path[0] == '/' ? path : arena_printf(arena, "%s/%s", current ? current : "", path);
 }
 
-static int up(const struct up_values *wanted, struct err *err)
+static int up_start(const struct up_values *wanted, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct state_dir state;
@@ -146,9 +146,9 @@ static int up(const struct up_values *wanted, struct err *err)
     options.isolated = wanted->isolated;
     options.kubeconfig = state.kubeconfig;
     if (!str_is_empty(wanted->kubeconfig))
-        options.kubeconfig = absolute(arena, wanted->kubeconfig);
+        options.kubeconfig = path_absolute(arena, wanted->kubeconfig);
     if (!str_is_empty(wanted->resolv_conf))
-        options.resolv_conf = absolute(arena, wanted->resolv_conf);
+        options.resolv_conf = path_absolute(arena, wanted->resolv_conf);
     result = wanted->foreground ? cluster_run(&options, print_ready, &options, err)
                                 : background_start(&options, lock, !wanted->no_restart, err);
     if (result == 0 && !wanted->foreground)
@@ -156,10 +156,10 @@ static int up(const struct up_values *wanted, struct err *err)
     return result;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int up_run(const void *values, size_t count, const char *const *arguments, struct err *err)
 {
     (void)count, (void)arguments;
-    return up(values, err);
+    return up_start(values, err);
 }
 
 static int check_resolv_conf(const char *text, struct err *err)
@@ -264,5 +264,5 @@ const struct command COMMAND_UP = {
                 "KUBECONFIG=~/.local/state/trainyard/kubeconfig\nkubectl get nodes",
     .options = OPTIONS,
     .values_size = sizeof(struct up_values),
-    .run = run,
+    .run = up_run,
 };

@@ -49,7 +49,7 @@ static uint64_t timer_order(struct loop *loop)
 }
 
 /* Each turn looks for itself at what there is. */
-static void ignore(struct loop *loop)
+static void sim_ignore(struct loop *loop)
 {
 }
 
@@ -95,7 +95,7 @@ static void shuffle_deferred(struct sim_body *body)
 }
 
 /* Let one thing happen that is not later than `limit_ms`; false if there is none. */
-static bool turn(struct sim_body *body, int64_t limit_ms)
+static bool sim_turn(struct sim_body *body, int64_t limit_ms)
 {
     const struct loop_timer *first = timer_heap_first(&body->loop.timers);
     bool has_tasks = !list_is_empty(&body->loop.deferred);
@@ -113,10 +113,10 @@ static bool turn(struct sim_body *body, int64_t limit_ms)
     return true;
 }
 
-static void run(struct loop *loop)
+static void sim_run(struct loop *loop)
 {
     struct sim_body *body = body_of(loop);
-    while (!body->stopped && turn(body, INT64_MAX))
+    while (!body->stopped && sim_turn(body, INT64_MAX))
         ;
     body->stopped = false;
 }
@@ -127,19 +127,19 @@ bool sim_loop_run_for(struct loop *loop, int64_t virtual_ms)
     int64_t limit_ms = body->now_ms + virtual_ms;
     bool ran_out = false;
     while (!body->stopped && !ran_out)
-        ran_out = !turn(body, limit_ms);
+        ran_out = !sim_turn(body, limit_ms);
     if (ran_out)
         body->now_ms = limit_ms;
     body->stopped = false;
     return timer_heap_first(&loop->timers) || !list_is_empty(&loop->deferred);
 }
 
-static void stop(struct loop *loop)
+static void sim_stop(struct loop *loop)
 {
     body_of(loop)->stopped = true;
 }
 
-static struct uv_loop_s *uv(struct loop *loop)
+static struct uv_loop_s *sim_uv(struct loop *loop)
 {
     return NULL;
 }
@@ -157,24 +157,24 @@ struct rand *sim_loop_rand(struct loop *loop)
     return &body_of(loop)->rand;
 }
 
-static const struct loop_turns *turns(struct loop *loop)
+static const struct loop_turns *sim_turns(struct loop *loop)
 {
     return NULL;
 }
 
 static const struct loop_ops OPS = {
     .free = body_free,
-    .run = run,
-    .stop = stop,
+    .run = sim_run,
+    .stop = sim_stop,
     .now_ms = now_ms,
     .wall_ms = wall_ms,
     .timer_order = timer_order,
-    .timers_changed = ignore,
-    .deferred = ignore,
+    .timers_changed = sim_ignore,
+    .deferred = sim_ignore,
     .post = loop_defer,
     .work_start = work_start,
-    .uv = uv,
-    .turns = turns,
+    .uv = sim_uv,
+    .turns = sim_turns,
 };
 
 struct loop *sim_loop_new(uint64_t seed, int64_t wall_start_ms)

@@ -62,7 +62,7 @@ static size_t on_header(char *line, size_t unit, size_t count, void *context)
     return count;
 }
 
-static size_t on_body(char *data, size_t unit, size_t count, void *context)
+static size_t on_client_body(char *data, size_t unit, size_t count, void *context)
 {
     struct client_call *call = context;
     buf_append(&call->data, data, count);
@@ -103,7 +103,7 @@ static struct watch *watch_new(struct client *client, curl_socket_t fd)
     return watch;
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events);
+static void on_client_poll(uv_poll_t *poll, int status, int events);
 
 static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *context,
                             void *socket_context)
@@ -122,13 +122,13 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *contex
         curl_multi_assign(client->multi, fd, watch);
     }
     int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
-    uv_poll_start(&watch->poll, events, on_poll);
+    uv_poll_start(&watch->poll, events, on_client_poll);
     return 0;
 }
 
 /* ---- what listeners hear --------------------------------------------------------------------- */
 
-static void call_free(struct client_call *call)
+static void client_call_free(struct client_call *call)
 {
     if (list_is_linked(&call->news_link))
         list_remove(&call->news_link);
@@ -175,7 +175,7 @@ static void client_reject_credential(struct client *client)
 }
 
 /* Each callback may cancel the call, or free the transport with it. */
-static void deliver(struct client_call *call)
+static void client_deliver(struct client_call *call)
 {
     call->busy = true;
     if (call->head_done && !call->head_given) {
@@ -202,13 +202,13 @@ static void deliver(struct client_call *call)
     }
     call->busy = false;
     if (call->cancelled)
-        call_free(call);
+        client_call_free(call);
 }
 
 static void client_release(struct client *client)
 {
     LIST_EACH_SAFE (struct client_call, call, &client->calls, link)
-        call_free(call);
+        client_call_free(call);
     loop_timer_stop(&client->timer);
     curl_multi_cleanup(client->multi);
     loop_timer_stop(&client->timer); /* the cleanup may have asked for it once more */
@@ -247,14 +247,14 @@ static void deliver_news(struct client *client)
     while (!list_is_empty(&client->news) && !client->freed) {
         struct client_call *call = LIST_FIRST(&client->news, struct client_call, news_link);
         list_remove(&call->news_link);
-        deliver(call);
+        client_deliver(call);
     }
     client->delivering = false;
     if (client->freed)
         client_release(client);
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events)
+static void on_client_poll(uv_poll_t *poll, int status, int events)
 {
     struct watch *watch = CONTAINER_OF(poll, struct watch, poll);
     struct client *client = watch->client;
@@ -265,7 +265,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     deliver_news(client);
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_client_timer(struct loop_timer *timer)
 {
     struct client *client = CONTAINER_OF(timer, struct client, timer);
     int running;
@@ -294,7 +294,7 @@ static struct http_call *client_start(struct http_transport *transport,
     curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
     curl_easy_setopt(call->easy, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(call->easy, CURLOPT_HEADERDATA, call);
-    curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, on_client_body);
     curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
     http_client_set_request(call, request);
 
@@ -308,7 +308,7 @@ static void client_cancel(struct http_transport *transport, struct http_call *ba
     struct client_call *call = CONTAINER_OF(base, struct client_call, call);
     call->cancelled = true;
     if (!call->busy)
-        call_free(call);
+        client_call_free(call);
 }
 
 static void client_free(struct http_transport *transport)
@@ -380,7 +380,7 @@ static int rename_server(struct client *client, const char *name, struct err *er
                           client->base_url, name);
 }
 
-static char *copy(const char *text)
+static char *client_copy(const char *text)
 {
     return text ? mem_strdup(text) : NULL;
 }
@@ -402,14 +402,15 @@ int http_client_new(struct loop *loop, const struct http_client_options *options
     for (size_t size = strlen(client->base_url); size && client->base_url[size - 1] == '/';)
         client->base_url[--size] = '\0';
     http_bearer_init(&client->bearer, options->bearer, options->bearer_file);
-    client->ca_pem = copy(options->ca_pem);
+    client->ca_pem = client_copy(options->ca_pem);
     struct tls_pair pair = {.cert_pem = (char *)options->cert_pem,
                             .key_pem = (char *)options->key_pem};
     http_certificate_init(&client->certificate, &pair, options->cert_file, options->key_file);
     client->insecure = options->insecure;
-    client->username = copy(options->username);
-    client->password = copy(options->username && !options->password ? "" : options->password);
-    client->proxy = copy(options->proxy);
+    client->username = client_copy(options->username);
+    client->password =
+        client_copy(options->username && !options->password ? "" : options->password);
+    client->proxy = client_copy(options->proxy);
     client->arena = arena_new();
     client->headers = http_headers_copy(client->arena, options->headers);
     client->on_unauthorized = options->on_unauthorized;
@@ -417,7 +418,7 @@ int http_client_new(struct loop *loop, const struct http_client_options *options
     client->multi = curl_multi_init();
     if (!client->multi)
         mem_panic("http client: out of memory");
-    loop_timer_init(loop, &client->timer, on_timer);
+    loop_timer_init(loop, &client->timer, on_client_timer);
     curl_multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, on_socket_wanted);
     curl_multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
     curl_multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, on_timeout_wanted);

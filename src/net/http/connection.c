@@ -48,7 +48,7 @@ static int state_of(const struct http_connection *self)
     return self->life.state;
 }
 
-static void move(struct http_connection *self, enum state state)
+static void connection_move(struct http_connection *self, enum state state)
 {
     struct http_service *service = self->service;
     state_machine_move(&self->life, state);
@@ -74,7 +74,7 @@ void http_connection_close(struct http_connection *self)
     if (state_of(self) == CLOSED)
         return;
     bool upgraded = state_of(self) == UPGRADED;
-    move(self, CLOSED);
+    connection_move(self, CLOSED);
     http_connection_forget_payer(self);
     loop_defer_cancel(self->service->loop, &self->task);
     stream_close(self->stream);
@@ -86,9 +86,9 @@ void http_connection_close(struct http_connection *self)
 }
 
 /* No further request: let the peer read what is written, then close. */
-static void finish(struct http_connection *self)
+static void connection_finish(struct http_connection *self)
 {
-    move(self, FINISHING);
+    connection_move(self, FINISHING);
     buf_release(&self->in);
     buf_release(&self->parse.body);
     http_connection_keep_less(self, false);
@@ -96,7 +96,7 @@ static void finish(struct http_connection *self)
 }
 
 /* The last answer of a connection that cannot be understood, or that takes too long. */
-static void refuse(struct http_connection *self, int status, const char *sentence)
+static void connection_refuse(struct http_connection *self, int status, const char *sentence)
 {
     struct buf head, body;
     buf_init(&head, 4096);
@@ -110,14 +110,14 @@ static void refuse(struct http_connection *self, int status, const char *sentenc
     stream_write(self->stream, body.data, body.size);
     buf_release(&head);
     buf_release(&body);
-    finish(self);
+    connection_finish(self);
 }
 
 void http_connection_end_for_memory(struct http_connection *self)
 {
     int state = state_of(self);
     if (state == READING_HEAD || state == READING_BODY)
-        refuse(self, 429, HTTP_NO_MEMORY);
+        connection_refuse(self, 429, HTTP_NO_MEMORY);
     else
         http_connection_close(self);
 }
@@ -144,9 +144,9 @@ static void end_answer(struct http_connection *self)
     if (cut)
         http_connection_close(self);
     else if (keep_alive)
-        move(self, IDLE);
+        connection_move(self, IDLE);
     else
-        finish(self);
+        connection_finish(self);
 }
 
 static void call_answerer(struct http_connection *self, http_handler *answerer)
@@ -159,7 +159,7 @@ static void call_answerer(struct http_connection *self, http_handler *answerer)
 static void start_answer(struct http_connection *self)
 {
     struct http_response *answer = self->answer;
-    move(self, ANSWERING);
+    connection_move(self, ANSWERING);
     if (!answer->exchange.ended) { /* else the admission has answered */
         http_response_take_body(answer);
         answer->handled = true;
@@ -172,7 +172,7 @@ static void start_answer(struct http_connection *self)
 }
 
 /* The header is complete. Ask whether the request is admitted, before its body is read. */
-static void admit(struct http_connection *self, bool body_has_begun)
+static void connection_admit(struct http_connection *self, bool body_has_begun)
 {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
     struct http_parse *parse = &self->parse;
@@ -183,7 +183,7 @@ static void admit(struct http_connection *self, bool body_has_begun)
         call_answerer(self, self->service->admit);
     http_connection_forget_payer(self); /* until here the peer's address has paid */
     if (answer->exchange.ended && parse->has_body) {
-        move(self, ANSWERING);
+        connection_move(self, ANSWERING);
         end_answer(self);
         return;
     }
@@ -193,13 +193,13 @@ static void admit(struct http_connection *self, bool body_has_begun)
     if (!answer->exchange.ended)
         answer->keep_alive = parse->keep_alive;
     if (http_parse_admit(parse, answer->exchange.body_max) == HTTP_PARSE_REFUSED) {
-        refuse(self, parse->refusal_status, parse->refusal);
+        connection_refuse(self, parse->refusal_status, parse->refusal);
         return;
     }
     if (parse->wants_continue && parse->has_body && !body_has_begun)
         stream_write(self->stream, go_on, sizeof(go_on) - 1);
     if (parse->has_body)
-        move(self, READING_BODY);
+        connection_move(self, READING_BODY);
 }
 
 void http_connection_response_ended(struct http_connection *self)
@@ -211,7 +211,7 @@ void http_connection_response_ended(struct http_connection *self)
 
 struct stream *http_connection_upgrade(struct http_connection *self)
 {
-    move(self, UPGRADED);
+    connection_move(self, UPGRADED);
     http_connection_forget_payer(self); /* the upgrader has its own limits */
     http_upgrade_init(self);
     return &self->upgrade.stream;
@@ -224,21 +224,21 @@ static bool is_reading(const struct http_connection *self)
 }
 
 /* Feed the parser; the bytes it took. */
-static size_t parse(struct http_connection *self, const char *data, size_t size)
+static size_t connection_parse(struct http_connection *self, const char *data, size_t size)
 {
     if (state_of(self) == IDLE) {
         struct arena *arena = TAKE(self->spare);
         http_parse_start(&self->parse, arena ? arena : arena_new());
-        move(self, READING_HEAD);
+        connection_move(self, READING_HEAD);
     }
     size_t used;
     enum http_parse_result result = http_parse_feed(&self->parse, data, size, &used);
     if (result == HTTP_PARSE_REFUSED) {
-        refuse(self, self->parse.refusal_status, self->parse.refusal);
+        connection_refuse(self, self->parse.refusal_status, self->parse.refusal);
         return size;
     }
     if (result == HTTP_PARSE_HEAD) {
-        admit(self, used < size);
+        connection_admit(self, used < size);
         if (!is_reading(self)) /* refused */
             return size;
         if (!self->parse.has_body) /* no further byte says so */
@@ -246,7 +246,7 @@ static size_t parse(struct http_connection *self, const char *data, size_t size)
     }
     bool is_answered = self->answer && self->answer->exchange.ended; /* by the admission */
     if (!is_answered && !http_connection_keep_request(self)) {
-        refuse(self, 429, HTTP_NO_MEMORY);
+        connection_refuse(self, 429, HTTP_NO_MEMORY);
         return size;
     }
     if (result == HTTP_PARSE_DONE)
@@ -268,13 +268,13 @@ static size_t take_requests(struct http_connection *self, const char *data, size
             loop_defer(self->service->loop, &self->task);
             break;
         }
-        used += parse(self, data + used, size - used);
+        used += connection_parse(self, data + used, size - used);
     }
     return used;
 }
 
 /* Requests may be taken again: those that were sent ahead first. */
-static void go_on(struct http_connection *self)
+static void connection_continue(struct http_connection *self)
 {
     if (self->answer && self->answer->exchange.ended)
         end_answer(self);
@@ -290,28 +290,28 @@ static void go_on(struct http_connection *self)
     if (!is_http(self))
         return;
     if (self->peer_ended && is_reading(self) && !self->in.size)
-        finish(self);
+        connection_finish(self);
     else
         stream_pause(self->stream, self->in.size >= IN_MAX);
 }
 
-static void on_task(struct loop_task *task)
+static void on_connection_task(struct loop_task *task)
 {
-    go_on(CONTAINER_OF(task, struct http_connection, task));
+    connection_continue(CONTAINER_OF(task, struct http_connection, task));
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_connection_timer(struct loop_timer *timer)
 {
     struct http_connection *self = CONTAINER_OF(timer, struct http_connection, timer);
     switch (state_of(self)) {
     case READING_HEAD:
-        refuse(self, 408, "the request's header took too long");
+        connection_refuse(self, 408, "the request's header took too long");
         break;
     case READING_BODY:
-        refuse(self, 408, "the request's body took too long");
+        connection_refuse(self, 408, "the request's body took too long");
         break;
     case IDLE:
-        finish(self);
+        connection_finish(self);
         break;
     default:
         http_connection_close(self);
@@ -320,15 +320,15 @@ static void on_timer(struct loop_timer *timer)
 
 /* ---- the stream's side ----------------------------------------------------------------------- */
 
-static void on_open(void *context)
+static void on_connection_open(void *context)
 {
     struct http_connection *self = context;
-    move(self, IDLE);
+    connection_move(self, IDLE);
     /* A peer that says nothing at all has no more time than one that is slow. */
     loop_timer_start(&self->timer, self->service->header_timeout_ms);
 }
 
-static void on_data(void *context, const char *data, size_t size)
+static void on_connection_data(void *context, const char *data, size_t size)
 {
     struct http_connection *self = context;
     size_t used = self->in.size ? 0 : take_requests(self, data, size);
@@ -342,7 +342,7 @@ static void on_data(void *context, const char *data, size_t size)
         stream_pause(self->stream, true);
 }
 
-static void on_sent(void *context)
+static void on_connection_sent(void *context)
 {
     struct http_connection *self = context;
     struct http_response *answer = self->answer;
@@ -350,10 +350,10 @@ static void on_sent(void *context)
     if (answer && !answer->exchange.ended && answer->exchange.on_drain)
         answer->exchange.on_drain(&answer->exchange);
     else if (!answer || state_of(self) == READING_BODY)
-        go_on(self);
+        connection_continue(self);
 }
 
-static void on_end(void *context, const struct err *err)
+static void on_connection_end(void *context, const struct err *err)
 {
     struct http_connection *self = context;
     self->peer_ended = true;
@@ -365,14 +365,14 @@ static void on_end(void *context, const struct err *err)
     if (err || streams || state == OPENING)
         http_connection_close(self);
     else if (state != ANSWERING)
-        go_on(self);
+        connection_continue(self);
 }
 
 void http_connection_gone(struct http_connection *self)
 {
     struct http_service *service = self->service;
     if (state_of(self) != CLOSED)
-        move(self, CLOSED);
+        connection_move(self, CLOSED);
     if (self->answer) /* of an upgrade that was over before its turn */
         self->spare = http_response_free(TAKE(self->answer));
     loop_defer_cancel(service->loop, &self->task);
@@ -389,17 +389,17 @@ void http_connection_gone(struct http_connection *self)
     service->on_closed(service);
 }
 
-static void on_closed(void *context)
+static void on_connection_closed(void *context)
 {
     http_connection_gone(context);
 }
 
 static const struct stream_handler STREAM_HANDLER = {
-    .on_open = on_open,
-    .on_data = on_data,
-    .on_sent = on_sent,
-    .on_end = on_end,
-    .on_closed = on_closed,
+    .on_open = on_connection_open,
+    .on_data = on_connection_data,
+    .on_sent = on_connection_sent,
+    .on_end = on_connection_end,
+    .on_closed = on_connection_closed,
 };
 
 void http_connection_new(struct http_service *service, struct stream *stream, const char *peer)
@@ -408,8 +408,8 @@ void http_connection_new(struct http_service *service, struct stream *stream, co
     self->service = service;
     self->stream = stream;
     self->peer = mem_strdup(peer);
-    self->task.callback = on_task;
-    loop_timer_init(service->loop, &self->timer, on_timer);
+    self->task.callback = on_connection_task;
+    loop_timer_init(service->loop, &self->timer, on_connection_timer);
     state_machine_init(&self->life, "http connection", STATES, ARRAY_SIZE(STATES), OPENING);
     http_parse_init(&self->parse, service->header_max, 0);
     buf_init(&self->in, IN_MAX + IN_MAX);

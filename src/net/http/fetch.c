@@ -19,7 +19,7 @@ struct http_fetch {
     void *context;
 };
 
-static void finish(struct http_fetch *fetch, const struct err *err)
+static void fetch_finish(struct http_fetch *fetch, const struct err *err)
 {
     http_fetch_done *done = TAKE(fetch->done);
 
@@ -30,7 +30,7 @@ static void finish(struct http_fetch *fetch, const struct err *err)
     stream_close(fetch->stream);
 }
 
-static void on_open(void *context)
+static void on_fetch_open(void *context)
 {
     struct http_fetch *fetch = context;
 
@@ -38,7 +38,7 @@ static void on_open(void *context)
         stream_write(fetch->stream, fetch->request, strlen(fetch->request));
 }
 
-static void on_data(void *context, const char *data, size_t size)
+static void on_fetch_data(void *context, const char *data, size_t size)
 {
     struct http_fetch *fetch = context;
     struct err err = ERR_INIT;
@@ -46,16 +46,16 @@ static void on_data(void *context, const char *data, size_t size)
     if (!fetch->done)
         return;
     if (http_response_reader_feed(&fetch->reply, data, size, &err) < 0)
-        finish(fetch, &err);
+        fetch_finish(fetch, &err);
     else if (fetch->reply.whole)
-        finish(fetch, NULL);
+        fetch_finish(fetch, NULL);
 }
 
-static void on_sent(void *context)
+static void on_fetch_sent(void *context)
 {
 }
 
-static void on_end(void *context, const struct err *broken)
+static void on_fetch_end(void *context, const struct err *broken)
 {
     struct http_fetch *fetch = context;
     struct err err = ERR_INIT;
@@ -63,12 +63,12 @@ static void on_end(void *context, const struct err *broken)
     if (!fetch->done)
         return;
     if (broken)
-        finish(fetch, broken);
+        fetch_finish(fetch, broken);
     else
-        finish(fetch, http_response_reader_end(&fetch->reply, &err) < 0 ? &err : NULL);
+        fetch_finish(fetch, http_response_reader_end(&fetch->reply, &err) < 0 ? &err : NULL);
 }
 
-static void on_closed(void *context)
+static void on_fetch_closed(void *context)
 {
     struct http_fetch *fetch = context;
 
@@ -77,13 +77,13 @@ static void on_closed(void *context)
     free(fetch);
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_fetch_timer(struct loop_timer *timer)
 {
     struct http_fetch *fetch = CONTAINER_OF(timer, struct http_fetch, timer);
     struct err err = ERR_INIT;
 
     err_set(&err, ERR_TIMEOUT, "no whole answer within %lld ms", (long long)fetch->timeout_ms);
-    finish(fetch, &err);
+    fetch_finish(fetch, &err);
 }
 
 struct http_fetch *http_fetch_start(struct loop *loop, struct stream *stream,
@@ -91,11 +91,11 @@ struct http_fetch *http_fetch_start(struct loop *loop, struct stream *stream,
                                     void *context)
 {
     static const struct stream_handler handler = {
-        .on_open = on_open,
-        .on_data = on_data,
-        .on_sent = on_sent,
-        .on_end = on_end,
-        .on_closed = on_closed,
+        .on_open = on_fetch_open,
+        .on_data = on_fetch_data,
+        .on_sent = on_fetch_sent,
+        .on_end = on_fetch_end,
+        .on_closed = on_fetch_closed,
     };
     struct http_fetch *fetch = mem_zalloc(sizeof(*fetch));
 
@@ -107,7 +107,7 @@ struct http_fetch *http_fetch_start(struct loop *loop, struct stream *stream,
     fetch->done = done;
     fetch->context = context;
     http_response_reader_init(&fetch->reply, options->body_max);
-    loop_timer_init(loop, &fetch->timer, on_timer);
+    loop_timer_init(loop, &fetch->timer, on_fetch_timer);
     loop_timer_start(&fetch->timer, options->timeout_ms);
     stream_start(stream, &handler, fetch);
     return fetch;

@@ -88,7 +88,7 @@ char *http_path_encode(struct arena *arena, const char *path)
 
 /* Is `text` an encoded form of `name`? Compared without a copy: most parameters of a query are not
  * the one asked for. */
-static bool is_name(const char *text, size_t size, const char *name)
+static bool query_is_name(const char *text, size_t size, const char *name)
 {
     size_t i = 0;
     for (; i < size && *name; i++, name++) {
@@ -110,7 +110,7 @@ const char *http_query_get_nth(struct arena *arena, const char *query, const cha
         size_t size = strcspn(query, "&");
         const char *equals = memchr(query, '=', size);
         size_t name_size = equals ? (size_t)(equals - query) : size;
-        if (size && is_name(query, name_size, name) && n-- == 0)
+        if (size && query_is_name(query, name_size, name) && n-- == 0)
             return equals ? http_percent_decode(arena, equals + 1, size - name_size - 1, true) : "";
         query += size + (query[size] == '&');
     }

@@ -83,7 +83,7 @@ static void unlink_call(struct local_call *call)
 }
 
 /* With the client gone: tell the answerer, and free the call when both ends are through. */
-static void settle(struct local_call *call)
+static void local_settle(struct local_call *call)
 {
     if (call->busy || call->listening)
         return;
@@ -157,7 +157,7 @@ static const struct http_exchange_ops EXCHANGE_OPS = {
 
 /* ---- what happens in a turn ------------------------------------------------------------------ */
 
-static void handle(struct local_call *call)
+static void local_handle(struct local_call *call)
 {
     call->handled = true;
     call->busy = true;
@@ -188,7 +188,7 @@ static void give_piece(struct local_call *call)
 
 /* Give the listener what has come. Each callback may cancel the call or free the transport, and
  * each may make the answerer write more, so everything is looked at anew after it. */
-static void deliver(struct local_call *call)
+static void local_deliver(struct local_call *call)
 {
     if (!call->exchange.begun)
         return;
@@ -213,24 +213,24 @@ static void deliver(struct local_call *call)
         end_client(call, NULL);
 }
 
-static void on_task(struct loop_task *task)
+static void on_local_task(struct loop_task *task)
 {
     struct local_call *call = CONTAINER_OF(task, struct local_call, task);
     if (call->listening && !call->handled)
-        handle(call);
+        local_handle(call);
     else if (call->listening)
-        deliver(call);
-    settle(call);
+        local_deliver(call);
+    local_settle(call);
 }
 
-static void on_timeout(struct loop_timer *timer)
+static void on_local_timeout(struct loop_timer *timer)
 {
     struct local_call *call = CONTAINER_OF(timer, struct local_call, timeout);
     struct err err;
     err_set(&err, ERR_TIMEOUT, "%s %s: no whole answer within %lld ms", call->request.method,
             call->request.path, (long long)call->timeout_ms);
     end_client(call, &err);
-    settle(call);
+    local_settle(call);
 }
 
 /* ---- the client's end ------------------------------------------------------------------------ */
@@ -258,9 +258,9 @@ static struct http_call *local_start(struct http_transport *transport,
 
     list_push(&local->calls, &call->link);
 
-    call->task.callback = on_task;
+    call->task.callback = on_local_task;
     loop_defer(local->loop, &call->task);
-    loop_timer_init(local->loop, &call->timeout, on_timeout);
+    loop_timer_init(local->loop, &call->timeout, on_local_timeout);
     call->timeout_ms = timeout_ms;
     if (timeout_ms > 0)
         loop_timer_start(&call->timeout, timeout_ms);
@@ -282,7 +282,7 @@ static void local_free(struct http_transport *transport)
     LIST_EACH_SAFE (struct local_call, call, &local->calls, link) {
         unlink_call(call);
         close_client_end(call);
-        settle(call);
+        local_settle(call);
     }
     free(local->bearer);
     free(local);

@@ -50,7 +50,7 @@ static bool make_room(struct http_connection *self)
     return true;
 }
 
-static bool charge(struct http_connection *self, size_t more)
+static bool memory_charge(struct http_connection *self, size_t more)
 {
     struct budget *full;
     while ((full = budget_charge(&self->kept, more)))
@@ -65,7 +65,7 @@ static size_t bytes_held(const struct http_connection *self)
 }
 
 /* Charge what the connection holds now; false if there is no room for it. */
-static bool keep(struct http_connection *self, bool force)
+static bool memory_keep(struct http_connection *self, bool force)
 {
     size_t bytes = bytes_held(self);
     if (!self->service->memory || (!self->payer && bytes <= UNCOUNTED_MAX))
@@ -81,7 +81,7 @@ static bool keep(struct http_connection *self, bool force)
     else if (force)
         budget_force(&self->kept, bytes - self->kept.used);
     else
-        return charge(self, bytes - self->kept.used);
+        return memory_charge(self, bytes - self->kept.used);
     return true;
 }
 
@@ -89,13 +89,13 @@ bool http_connection_keep_request(struct http_connection *self)
 {
     const struct http_parse *parse = &self->parse;
     self->in_bytes = parse->header_size + parse->line.capacity + parse->body.capacity;
-    return keep(self, false);
+    return memory_keep(self, false);
 }
 
 bool http_connection_keep_ahead(struct http_connection *self)
 {
     self->ahead_bytes = self->in.capacity;
-    return keep(self, false);
+    return memory_keep(self, false);
 }
 
 void http_connection_keep_handled(struct http_connection *self)
@@ -104,18 +104,18 @@ void http_connection_keep_handled(struct http_connection *self)
     size_t used = exchange->arena_is_lent ? 0 : arena_used(exchange->arena);
     if (used > self->answer_bytes) /* what was reserved has been charged */
         self->in_bytes += used - self->answer_bytes;
-    keep(self, true);
+    memory_keep(self, true);
 }
 
 bool http_connection_keep_response(struct http_connection *self, size_t size)
 {
     self->answer_bytes = size;
-    if (size <= UNCOUNTED_MAX || keep(self, false))
+    if (size <= UNCOUNTED_MAX || memory_keep(self, false))
         return true;
     /* One answer that is larger than the budget must be possible: lists have their own limit. */
     const struct budget *payer = &self->payer->budget;
     if (size > payer->max && payer->used == self->kept.used)
-        return keep(self, true);
+        return memory_keep(self, true);
     self->answer_bytes = 0;
     return false;
 }
@@ -128,7 +128,7 @@ void http_connection_keep_written(struct http_connection *self)
     if (pending > self->out_bytes)
         self->out_bytes = pending;
     self->answer_bytes = 0;
-    keep(self, true);
+    memory_keep(self, true);
 }
 
 void http_connection_keep_less(struct http_connection *self, bool sent)
@@ -142,5 +142,5 @@ void http_connection_keep_less(struct http_connection *self, bool sent)
     if (bytes_held(self) == 0)
         http_connection_forget_payer(self);
     else
-        keep(self, true);
+        memory_keep(self, true);
 }

@@ -48,8 +48,8 @@ static void write_framing(struct http_response *answer, struct buf *head, int st
         buf_append_str(head, "Connection: keep-alive\r\n");
 }
 
-static void begin(struct http_exchange *exchange, int status, const struct http_header *headers,
-                  int64_t length)
+static void response_begin(struct http_exchange *exchange, int status,
+                           const struct http_header *headers, int64_t length)
 {
     struct http_response *answer = answer_of(exchange);
     if (!answer->connection)
@@ -100,13 +100,13 @@ static void refuse_answer(struct http_exchange *exchange)
     struct http_header retry = {"Retry-After", HTTP_RETRY_AFTER_S, NULL};
     struct http_header type = {"Content-Type", NULL, &retry};
     type.value = http_service_refusal(answer->connection->service, 429, HTTP_NO_MEMORY, &body);
-    begin(exchange, 429, &type, (int64_t)body.size);
+    response_begin(exchange, 429, &type, (int64_t)body.size);
     write_data(exchange, body.data, body.size);
     answer->no_body = true;
     buf_release(&body);
 }
 
-static void end(struct http_exchange *exchange)
+static void response_end(struct http_exchange *exchange)
 {
     struct http_response *answer = answer_of(exchange);
     if (!answer->connection) {
@@ -124,23 +124,23 @@ static void abort_answer(struct http_exchange *exchange)
     struct http_response *answer = answer_of(exchange);
     answer->chunked = answer->no_body = false;
     answer->left = 1;
-    end(exchange);
+    response_end(exchange);
 }
 
-static bool reserve(struct http_exchange *exchange, size_t size)
+static bool response_reserve(struct http_exchange *exchange, size_t size)
 {
     struct http_response *answer = answer_of(exchange);
     return answer->connection && http_connection_keep_response(answer->connection, size);
 }
 
-static size_t pending(struct http_exchange *exchange)
+static size_t response_pending(struct http_exchange *exchange)
 {
     struct http_response *answer = answer_of(exchange);
     return answer->connection ? stream_pending(answer->connection->stream) : 0;
 }
 
-static struct stream *upgrade(struct http_exchange *exchange, const char *protocol,
-                              const struct http_header *headers)
+static struct stream *response_upgrade(struct http_exchange *exchange, const char *protocol,
+                                       const struct http_header *headers)
 {
     struct http_response *answer = answer_of(exchange);
     struct http_connection *connection = answer->connection;
@@ -162,13 +162,13 @@ static struct stream *upgrade(struct http_exchange *exchange, const char *protoc
 }
 
 static const struct http_exchange_ops OPS = {
-    .begin = begin,
+    .begin = response_begin,
     .write = write_data,
-    .end = end,
+    .end = response_end,
     .abort = abort_answer,
-    .reserve = reserve,
-    .pending = pending,
-    .upgrade = upgrade,
+    .reserve = response_reserve,
+    .pending = response_pending,
+    .upgrade = response_upgrade,
 };
 
 struct http_response *http_response_new(struct http_connection *connection)

@@ -5,14 +5,14 @@
 
 enum { HEADER_MAX = 16 * 1024 };
 
-static struct http_response_reader *self_of(http_parser *parser)
+static struct http_response_reader *reader_of(http_parser *parser)
 {
     return parser->data;
 }
 
 static int on_header_bytes(http_parser *parser, const char *data, size_t size)
 {
-    struct http_response_reader *self = self_of(parser);
+    struct http_response_reader *self = reader_of(parser);
 
     self->header_size += size;
     if (self->header_size > HEADER_MAX) {
@@ -25,7 +25,7 @@ static int on_header_bytes(http_parser *parser, const char *data, size_t size)
 
 static int on_headers_complete(http_parser *parser)
 {
-    struct http_response_reader *self = self_of(parser);
+    struct http_response_reader *self = reader_of(parser);
 
     /* "100 Continue" and its like come before the answer itself. */
     if (parser->status_code >= 200)
@@ -33,9 +33,9 @@ static int on_headers_complete(http_parser *parser)
     return 0;
 }
 
-static int on_body(http_parser *parser, const char *data, size_t size)
+static int on_reader_body(http_parser *parser, const char *data, size_t size)
 {
-    struct http_response_reader *self = self_of(parser);
+    struct http_response_reader *self = reader_of(parser);
 
     buf_append(&self->body, data, size);
     if (self->body.overflowed) {
@@ -47,7 +47,7 @@ static int on_body(http_parser *parser, const char *data, size_t size)
 
 static int on_message_complete(http_parser *parser)
 {
-    struct http_response_reader *self = self_of(parser);
+    struct http_response_reader *self = reader_of(parser);
 
     if (self->status == 0)
         return 0;
@@ -61,7 +61,7 @@ static const http_parser_settings SETTINGS = {
     .on_header_field = on_header_bytes,
     .on_header_value = on_header_bytes,
     .on_headers_complete = on_headers_complete,
-    .on_body = on_body,
+    .on_body = on_reader_body,
     .on_message_complete = on_message_complete,
 };
 
@@ -78,8 +78,8 @@ void http_response_reader_release(struct http_response_reader *reply)
     buf_release(&reply->body);
 }
 
-static int execute(struct http_response_reader *reply, const char *data, size_t size,
-                   struct err *err)
+static int reader_execute(struct http_response_reader *reply, const char *data, size_t size,
+                          struct err *err)
 {
     enum http_errno problem;
 
@@ -104,12 +104,12 @@ static int execute(struct http_response_reader *reply, const char *data, size_t 
 int http_response_reader_feed(struct http_response_reader *reply, const char *data, size_t size,
                               struct err *err)
 {
-    return size ? execute(reply, data, size, err) : 0;
+    return size ? reader_execute(reply, data, size, err) : 0;
 }
 
 int http_response_reader_end(struct http_response_reader *reply, struct err *err)
 {
-    int result = execute(reply, NULL, 0, err);
+    int result = reader_execute(reply, NULL, 0, err);
 
     if (result < 0 || reply->whole)
         return result;

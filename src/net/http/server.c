@@ -122,7 +122,7 @@ static void on_listen(uv_poll_t *poll, int status, int events)
     }
 }
 
-static void on_retry(struct loop_timer *timer)
+static void on_accept_retry(struct loop_timer *timer)
 {
     struct http_server *server = CONTAINER_OF(timer, struct http_server, retry);
     uv_poll_start(&server->poll, UV_READABLE, on_listen);
@@ -147,7 +147,7 @@ static void on_connection_closed(struct http_service *service)
     free_if_closed(CONTAINER_OF(service, struct http_server, service));
 }
 
-static void on_poll_closed(uv_handle_t *handle)
+static void on_server_poll_closed(uv_handle_t *handle)
 {
     struct http_server *server = CONTAINER_OF(handle, struct http_server, poll);
     server->poll_open = false;
@@ -160,7 +160,7 @@ void http_server_close(struct http_server *server, void (*closed)(void *context)
     server->closed = closed;
     server->closed_context = context;
     loop_timer_stop(&server->retry);
-    uv_close((uv_handle_t *)&server->poll, on_poll_closed);
+    uv_close((uv_handle_t *)&server->poll, on_server_poll_closed);
     close(server->listen_fd);
     /* Connections leave the list in later turns. */
     LIST_EACH_SAFE (struct http_connection, each, &server->service.connections, link)
@@ -208,7 +208,7 @@ int http_server_new(struct loop *loop, const struct http_server_options *options
     server->connections_max = options->connections_max ? options->connections_max : CONNECTIONS_MAX;
     server->silence_timeout_ms = or_default(options->silence_timeout_ms, SILENCE_TIMEOUT_MS);
     server->poll_open = true;
-    loop_timer_init(loop, &server->retry, on_retry);
+    loop_timer_init(loop, &server->retry, on_accept_retry);
     uv_poll_start(&server->poll, UV_READABLE, on_listen);
     *ret = server;
     return 0;

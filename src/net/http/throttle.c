@@ -63,7 +63,7 @@ static const char *method_name(const char *method)
     return "other";
 }
 
-static void count(struct throttle_call *call, bool failed)
+static void throttle_count(struct throttle_call *call, bool failed)
 {
     char code[16];
     snprintf(code, sizeof(code), "%d", call->status);
@@ -73,7 +73,7 @@ static void count(struct throttle_call *call, bool failed)
 
 /* ---- under way ------------------------------------------------------------------------------- */
 
-static void call_free(struct throttle_call *call)
+static void throttle_call_free(struct throttle_call *call)
 {
     struct throttle *throttle = call->throttle;
     list_remove(&call->link);
@@ -96,13 +96,13 @@ int64_t http_retry_after_ms(const struct http_header *headers, int64_t most_ms)
     return seconds * 1000 < most_ms ? seconds * 1000 : most_ms;
 }
 
-static void on_head(void *context, int status, const struct http_header *headers)
+static void on_throttle_head(void *context, int status, const struct http_header *headers)
 {
     struct throttle_call *call = context;
     struct throttle *throttle = call->throttle;
     call->status = status;
     if (call->is_watch)
-        count(call, false); /* its end may be minutes away */
+        throttle_count(call, false); /* its end may be minutes away */
     if (status == 429) {
         int64_t pause_ms = http_retry_after_ms(headers, PAUSE_MAX_MS);
         int64_t until_ms = loop_now_ms(throttle->loop) + pause_ms;
@@ -113,27 +113,28 @@ static void on_head(void *context, int status, const struct http_header *headers
         call->listener.on_head(call->context, status, headers);
 }
 
-static void on_data(void *context, const void *data, size_t size)
+static void on_throttle_data(void *context, const void *data, size_t size)
 {
     struct throttle_call *call = context;
     if (call->listener.on_data)
         call->listener.on_data(call->context, data, size);
 }
 
-static void on_end(void *context, const struct err *err)
+static void on_throttle_end(void *context, const struct err *err)
 {
     struct throttle_call *call = context;
     struct http_callbacks listener = call->listener;
     void *listener_context = call->context;
     if (!call->is_watch || !call->status)
-        count(call, err != NULL);
-    call_free(call);
+        throttle_count(call, err != NULL);
+    throttle_call_free(call);
     listener.on_end(listener_context, err); /* may free the transport */
 }
 
 static void start_inner(struct throttle_call *call, const struct http_request *request)
 {
-    static const struct http_callbacks LISTENER = {on_head, on_data, on_end};
+    static const struct http_callbacks LISTENER = {on_throttle_head, on_throttle_data,
+                                                   on_throttle_end};
     struct throttle *throttle = call->throttle;
     throttle->tokens -= 1;
     if (!call->is_watch)
@@ -144,7 +145,7 @@ static void start_inner(struct throttle_call *call, const struct http_request *r
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-static void fill(struct throttle *throttle)
+static void throttle_fill(struct throttle *throttle)
 {
     int64_t now_ms = loop_now_ms(throttle->loop);
     throttle->tokens += (double)(now_ms - throttle->filled_ms) * throttle->options.rate / 1000;
@@ -154,7 +155,7 @@ static void fill(struct throttle *throttle)
 }
 
 /* Milliseconds until the next call may go; 0: now; -1: when one that is under way has ended. */
-static int64_t wait_ms(struct throttle *throttle)
+static int64_t throttle_wait_ms(struct throttle *throttle)
 {
     int64_t paused_ms = throttle->paused_until_ms - loop_now_ms(throttle->loop);
     int64_t token_ms = 0;
@@ -163,7 +164,7 @@ static int64_t wait_ms(struct throttle *throttle)
     if (throttle->options.calls_max && throttle->places_taken >= throttle->options.calls_max)
         return -1;
     if (throttle->options.rate > 0) {
-        fill(throttle);
+        throttle_fill(throttle);
         if (throttle->tokens < 1)
             token_ms = (int64_t)((1 - throttle->tokens) * 1000 / throttle->options.rate) + 1;
     }
@@ -172,10 +173,10 @@ static int64_t wait_ms(struct throttle *throttle)
     return paused_ms > token_ms ? paused_ms : token_ms;
 }
 
-static void let_go(struct throttle *throttle)
+static void throttle_start_waiting(struct throttle *throttle)
 {
     while (throttle->waiting_count) {
-        int64_t delay_ms = wait_ms(throttle);
+        int64_t delay_ms = throttle_wait_ms(throttle);
         if (delay_ms > 0)
             loop_timer_start(&throttle->timer, delay_ms);
         if (delay_ms != 0)
@@ -188,17 +189,17 @@ static void let_go(struct throttle *throttle)
     }
 }
 
-static void on_task(struct loop_task *task)
+static void on_throttle_task(struct loop_task *task)
 {
     struct throttle *throttle = CONTAINER_OF(task, struct throttle, task);
-    let_go(throttle);
+    throttle_start_waiting(throttle);
     if (throttle->draining && throttle->places_taken == 0 && throttle->drained)
         TAKE(throttle->drained)(throttle->drained_context); /* may free the transport */
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_throttle_timer(struct loop_timer *timer)
 {
-    let_go(CONTAINER_OF(timer, struct throttle, timer));
+    throttle_start_waiting(CONTAINER_OF(timer, struct throttle, timer));
 }
 
 /* ---- the transport --------------------------------------------------------------------------- */
@@ -217,7 +218,7 @@ static struct http_call *throttle_start(struct http_transport *transport,
     call->method = method_name(request->method);
     call->is_watch = http_query_flag(request->query, "watch");
     bool at_once = call->is_watch && !throttle->draining;
-    if (at_once || (throttle->waiting_count == 0 && wait_ms(throttle) == 0)) {
+    if (at_once || (throttle->waiting_count == 0 && throttle_wait_ms(throttle) == 0)) {
         start_inner(call, request);
     } else {
         call->arena = arena_new();
@@ -234,7 +235,7 @@ static void throttle_cancel(struct http_transport *transport, struct http_call *
     struct throttle_call *call = CONTAINER_OF(base, struct throttle_call, call);
     if (call->inner)
         http_cancel(call->throttle->inner, call->inner);
-    call_free(call);
+    throttle_call_free(call);
 }
 
 static void cancel_all(struct throttle *throttle, struct list_head *calls)
@@ -266,8 +267,8 @@ struct http_transport *http_throttle_new(struct loop *loop, struct http_transpor
         throttle->options.burst = options->rate > 1 ? (size_t)options->rate : 1;
     throttle->tokens = (double)throttle->options.burst;
     throttle->filled_ms = loop_now_ms(loop);
-    throttle->task.callback = on_task;
-    loop_timer_init(loop, &throttle->timer, on_timer);
+    throttle->task.callback = on_throttle_task;
+    loop_timer_init(loop, &throttle->timer, on_throttle_timer);
     throttle->requests =
         prometheus_counter(options->metrics, "rest_client_requests_total",
                            "Requests to the API server, by status code and method", "code,method");

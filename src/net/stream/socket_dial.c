@@ -29,18 +29,18 @@ struct socket_dial {
     void *context;
 };
 
-static void on_poll_closed(uv_handle_t *handle)
+static void on_dial_poll_closed(uv_handle_t *handle)
 {
     free(handle);
 }
 
-static void release(struct socket_dial *dial)
+static void dial_release(struct socket_dial *dial)
 {
     loop_timer_stop(&dial->timer);
     loop_defer_cancel(dial->loop, &dial->task);
     if (dial->poll) {
         uv_poll_stop(dial->poll);
-        uv_close((uv_handle_t *)TAKE(dial->poll), on_poll_closed);
+        uv_close((uv_handle_t *)TAKE(dial->poll), on_dial_poll_closed);
     }
     if (dial->fd >= 0)
         close(dial->fd);
@@ -49,34 +49,34 @@ static void release(struct socket_dial *dial)
 
 void socket_dial_cancel(struct socket_dial *dial)
 {
-    release(dial);
+    dial_release(dial);
 }
 
-static void finish(struct socket_dial *dial, struct stream *stream)
+static void dial_finish(struct socket_dial *dial, struct stream *stream)
 {
     socket_dial_done *done = dial->done;
     void *context = dial->context;
     struct err err = dial->err;
 
-    release(dial);
+    dial_release(dial);
     done(context, stream, stream ? NULL : &err);
 }
 
-static void on_failed(struct loop_task *task)
+static void on_dial_failed(struct loop_task *task)
 {
-    finish(CONTAINER_OF(task, struct socket_dial, task), NULL);
+    dial_finish(CONTAINER_OF(task, struct socket_dial, task), NULL);
 }
 
-static void on_timeout(struct loop_timer *timer)
+static void on_dial_timeout(struct loop_timer *timer)
 {
     struct socket_dial *dial = CONTAINER_OF(timer, struct socket_dial, timer);
 
     err_set(&dial->err, ERR_TIMEOUT, "cannot connect to %s: no answer within %lld ms", dial->where,
             (long long)dial->timeout_ms);
-    finish(dial, NULL);
+    dial_finish(dial, NULL);
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events)
+static void on_dial_poll(uv_poll_t *poll, int status, int events)
 {
     struct socket_dial *dial = poll->data;
     struct stream *stream = NULL;
@@ -92,7 +92,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     else
         (void)socket_stream_new(dial->loop, TAKE_FD(dial->fd), NULL, STALL_TIMEOUT_MS, &stream,
                                 &dial->err);
-    finish(dial, stream);
+    dial_finish(dial, stream);
 }
 
 static int read_address(const char *address, int port, struct sockaddr_storage *ret,
@@ -118,7 +118,7 @@ static int read_address(const char *address, int port, struct sockaddr_storage *
     return 0;
 }
 
-static int begin(struct socket_dial *dial, const char *address, int port, struct err *err)
+static int dial_begin(struct socket_dial *dial, const char *address, int port, struct err *err)
 {
     struct sockaddr_storage target;
     socklen_t size;
@@ -142,7 +142,7 @@ static int begin(struct socket_dial *dial, const char *address, int port, struct
         return err_set_errno(err, -status, "cannot watch a socket");
     }
     dial->poll->data = dial;
-    uv_poll_start(dial->poll, UV_WRITABLE, on_poll);
+    uv_poll_start(dial->poll, UV_WRITABLE, on_dial_poll);
     return 0;
 }
 
@@ -156,11 +156,11 @@ struct socket_dial *socket_dial_start(struct loop *loop, const char *address, in
     dial->timeout_ms = timeout_ms;
     dial->done = done;
     dial->context = context;
-    dial->task.callback = on_failed;
+    dial->task.callback = on_dial_failed;
     snprintf(dial->where, sizeof(dial->where), "%.45s:%d", address, port);
-    loop_timer_init(loop, &dial->timer, on_timeout);
+    loop_timer_init(loop, &dial->timer, on_dial_timeout);
     loop_timer_start(&dial->timer, timeout_ms);
-    if (begin(dial, address, port, &dial->err) < 0)
+    if (dial_begin(dial, address, port, &dial->err) < 0)
         loop_defer(loop, &dial->task);
     return dial;
 }

@@ -3,8 +3,8 @@
  * leaving reads and writes to libuv: so a peer that leaves is noticed while nothing is read, and
  * bytes go from the socket through TLS to the protocol without a queue of requests in between.
  *
- * All callbacks to the owner are made from `turn`, which runs on an event of the socket or as a
- * deferred task; everything else only changes what the next turn will find. */
+ * All callbacks to the owner are made from `socket_turn`, which runs on an event of the socket or
+ * as a deferred task; everything else only changes what the next turn will find. */
 #include "net/stream/socket_stream.h"
 
 #include "base/buf.h"
@@ -22,7 +22,7 @@ enum {
     READ_BUDGET = 256 * 1024,         /* a turn; then the others of the loop are served */
     SEND_BUDGET = 512 * 1024,         /* the same */
     WIRE_HIGH = 128 * 1024,           /* encrypted ahead of the socket */
-    PENDING_MAX = 1024 * 1024 * 1024, /* a writer that ignores pending() ends here */
+    PENDING_MAX = 1024 * 1024 * 1024, /* a writer that ignores socket_pending() ends here */
     LINGER_MS = 2000,
 };
 
@@ -55,18 +55,18 @@ struct socket_stream {
     struct err err; /* why, if broken */
 };
 
-static struct socket_stream *self_of(const struct stream *stream)
+static struct socket_stream *socket_of(const struct stream *stream)
 {
     return CONTAINER_OF(stream, struct socket_stream, stream);
 }
 
-static void schedule(struct socket_stream *self)
+static void socket_schedule(struct socket_stream *self)
 {
     if (!self->closed && !self->flush_follows)
         loop_defer(self->loop, &self->task);
 }
 
-static void fail(struct socket_stream *self, const struct err *err)
+static void socket_fail(struct socket_stream *self, const struct err *err)
 {
     if (self->broken)
         return;
@@ -78,14 +78,14 @@ static void fail_errno(struct socket_stream *self, int errnum, const char *what)
 {
     struct err err;
     err_set_errno(&err, errnum, "%s", what);
-    fail(self, &err);
+    socket_fail(self, &err);
 }
 
 /* ---- out ------------------------------------------------------------------------------------- */
 
-static size_t pending(const struct stream *stream)
+static size_t socket_pending(const struct stream *stream)
 {
-    const struct socket_stream *self = self_of(stream);
+    const struct socket_stream *self = socket_of(stream);
     return send_queue_size(&self->plain) + send_queue_size(&self->wire);
 }
 
@@ -103,7 +103,7 @@ static void drain_session(struct socket_stream *self)
 }
 
 /* Encrypt some of what the owner wrote; false if nothing moved. */
-static bool encrypt(struct socket_stream *self)
+static bool socket_encrypt(struct socket_stream *self)
 {
     bool moved = false;
     while (send_queue_size(&self->plain) && send_queue_size(&self->wire) < WIRE_HIGH) {
@@ -111,7 +111,7 @@ static bool encrypt(struct socket_stream *self)
         long size = tls_write(self->tls, send_queue_data(&self->plain),
                               send_queue_size(&self->plain), &err);
         if (size < 0)
-            fail(self, &err);
+            socket_fail(self, &err);
         if (size <= 0)
             break;
         send_queue_take(&self->plain, (size_t)size);
@@ -140,7 +140,7 @@ static void send_queued(struct socket_stream *self, struct send_queue *queue)
     }
 }
 
-static void flush(struct socket_stream *self)
+static void socket_flush(struct socket_stream *self)
 {
     if (self->broken)
         return;
@@ -152,7 +152,7 @@ static void flush(struct socket_stream *self)
         do {
             send_queued(self, &self->wire);
         } while (!self->blocked && !self->broken &&
-                 before - send_queue_size(&self->plain) < SEND_BUDGET && encrypt(self));
+                 before - send_queue_size(&self->plain) < SEND_BUDGET && socket_encrypt(self));
         if (!self->blocked && send_queue_size(&self->plain))
             loop_defer(self->loop, &self->task); /* another turn takes the rest */
     }
@@ -167,28 +167,28 @@ static bool may_give(const struct socket_stream *self)
     return !self->paused && !self->closed && !self->broken && !self->end_told;
 }
 
-static void give(struct socket_stream *self, const char *data, size_t size)
+static void socket_give(struct socket_stream *self, const char *data, size_t size)
 {
     if (!self->finishing) /* while lingering, what still comes is thrown away */
         self->stream.handler->on_data(self->stream.context, data, size);
 }
 
 /* Plain bytes out of the session to the owner, until it has no more or the owner is full. */
-static void decrypt(struct socket_stream *self)
+static void socket_decrypt(struct socket_stream *self)
 {
     char data[READ_SIZE];
     while (may_give(self)) {
         struct err err;
         long size = tls_read(self->tls, data, sizeof(data), &err);
         if (size < 0)
-            fail(self, &err);
+            socket_fail(self, &err);
         if (!self->opened && tls_handshake_done(self->tls)) {
             self->opened = true;
             self->stream.handler->on_open(self->stream.context);
         }
         if (size <= 0)
             break;
-        give(self, data, (size_t)size);
+        socket_give(self, data, (size_t)size);
     }
     if (tls_peer_closed(self->tls))
         self->ended = true;
@@ -197,17 +197,17 @@ static void decrypt(struct socket_stream *self)
 static void take_bytes(struct socket_stream *self, const char *data, size_t size)
 {
     if (!self->tls) {
-        give(self, data, size);
+        socket_give(self, data, size);
         return;
     }
     struct err err;
     if (tls_feed(self->tls, data, size, &err) < 0)
-        fail(self, &err);
+        socket_fail(self, &err);
     else
-        decrypt(self);
+        socket_decrypt(self);
 }
 
-static void receive(struct socket_stream *self)
+static void socket_receive(struct socket_stream *self)
 {
     char data[READ_SIZE];
     for (size_t budget = READ_BUDGET; budget && may_give(self) && !self->ended;) {
@@ -230,9 +230,9 @@ static void receive(struct socket_stream *self)
 
 /* ---- a turn ---------------------------------------------------------------------------------- */
 
-static void on_poll(uv_poll_t *poll, int status, int events);
+static void on_socket_poll(uv_poll_t *poll, int status, int events);
 
-static void watch(struct socket_stream *self)
+static void socket_watch(struct socket_stream *self)
 {
     int events = 0;
     if (!self->ended && !(self->paused && self->keeps_all))
@@ -243,7 +243,7 @@ static void watch(struct socket_stream *self)
         return;
     self->polled = events;
     if (events)
-        uv_poll_start(&self->poll, events, on_poll);
+        uv_poll_start(&self->poll, events, on_socket_poll);
     else
         uv_poll_stop(&self->poll);
 }
@@ -252,11 +252,11 @@ static void watch(struct socket_stream *self)
  * answer is not lost to a reset provoked by bytes that nobody read. */
 static void go_on_finishing(struct socket_stream *self)
 {
-    if (!self->said_goodbye && pending(&self->stream) == 0) {
+    if (!self->said_goodbye && socket_pending(&self->stream) == 0) {
         self->said_goodbye = true;
         if (self->tls) {
             tls_shutdown(self->tls);
-            flush(self);
+            socket_flush(self);
         }
         shutdown(self->fd, SHUT_WR);
         loop_timer_start(&self->timer, LINGER_MS);
@@ -267,12 +267,12 @@ static void go_on_finishing(struct socket_stream *self)
 
 static void go_on_shutting(struct socket_stream *self)
 {
-    if (self->was_shut || pending(&self->stream) > 0 || self->broken)
+    if (self->was_shut || socket_pending(&self->stream) > 0 || self->broken)
         return;
     self->was_shut = true;
     if (self->tls) {
         tls_shutdown(self->tls);
-        flush(self);
+        socket_flush(self);
     }
     shutdown(self->fd, SHUT_WR);
 }
@@ -280,7 +280,7 @@ static void go_on_shutting(struct socket_stream *self)
 static void tell_owner(struct socket_stream *self)
 {
     struct stream *stream = &self->stream; /* its handler may change with each call */
-    if (!self->sent_told && pending(stream) == 0 && !self->broken) {
+    if (!self->sent_told && socket_pending(stream) == 0 && !self->broken) {
         self->sent_told = true;
         stream->handler->on_sent(stream->context);
     }
@@ -297,7 +297,7 @@ static void tell_owner(struct socket_stream *self)
     }
 }
 
-static void turn(struct socket_stream *self, int events)
+static void socket_turn(struct socket_stream *self, int events)
 {
     self->flush_follows = true;
     if (!self->opened && !self->tls) {
@@ -307,15 +307,15 @@ static void turn(struct socket_stream *self, int events)
     if (events & UV_WRITABLE)
         self->blocked = false;
     if (self->tls)
-        decrypt(self); /* what stayed behind when the owner paused */
+        socket_decrypt(self); /* what stayed behind when the owner paused */
     if (events & UV_READABLE)
-        receive(self);
+        socket_receive(self);
     if (events & UV_DISCONNECT && self->paused && !self->keeps_all)
         self->ended = true;
     self->flush_follows = false;
     if (self->closed)
         return;
-    flush(self);
+    socket_flush(self);
     if (self->shutting)
         go_on_shutting(self);
     if (self->finishing)
@@ -323,10 +323,10 @@ static void turn(struct socket_stream *self, int events)
     else
         tell_owner(self);
     if (!self->closed)
-        watch(self);
+        socket_watch(self);
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events)
+static void on_socket_poll(uv_poll_t *poll, int status, int events)
 {
     struct socket_stream *self = CONTAINER_OF(poll, struct socket_stream, poll);
     if (status < 0) {
@@ -337,41 +337,41 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         self->ended = true;
         fail_errno(self, errnum ? errnum : ECONNRESET, "peer left");
     }
-    turn(self, events);
+    socket_turn(self, events);
 }
 
-static void on_task(struct loop_task *task)
+static void on_socket_task(struct loop_task *task)
 {
-    turn(CONTAINER_OF(task, struct socket_stream, task), 0);
+    socket_turn(CONTAINER_OF(task, struct socket_stream, task), 0);
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_socket_timer(struct loop_timer *timer)
 {
     struct socket_stream *self = CONTAINER_OF(timer, struct socket_stream, timer);
-    size_t before = pending(&self->stream);
+    size_t before = socket_pending(&self->stream);
     /* It may be this process that was held up, while the peer took all it was given. */
     self->blocked = false;
     if (!self->said_goodbye)
-        flush(self);
-    if (pending(&self->stream) == before) {
+        socket_flush(self);
+    if (socket_pending(&self->stream) == before) {
         struct err err;
         err_set(&err, ERR_TIMEOUT, "peer took nothing of its answer for %lld ms",
                 (long long)self->stall_timeout_ms);
-        fail(self, &err);
+        socket_fail(self, &err);
     }
-    turn(self, 0);
+    socket_turn(self, 0);
 }
 
 /* ---- the owner's calls ----------------------------------------------------------------------- */
 
-static void start(struct stream *stream)
+static void socket_start(struct stream *stream)
 {
-    schedule(self_of(stream));
+    socket_schedule(socket_of(stream));
 }
 
-static void write_bytes(struct stream *stream, const void *data, size_t size)
+static void socket_write(struct stream *stream, const void *data, size_t size)
 {
-    struct socket_stream *self = self_of(stream);
+    struct socket_stream *self = socket_of(stream);
     if (self->closed || self->broken || self->finishing || self->shutting)
         return;
     buf_append(&self->plain.buf, data, size);
@@ -379,15 +379,15 @@ static void write_bytes(struct stream *stream, const void *data, size_t size)
         struct err err;
         err_set(&err, ERR_TOO_LARGE, "more than %d bytes wait for a peer that does not read",
                 PENDING_MAX);
-        fail(self, &err);
+        socket_fail(self, &err);
     }
     self->sent_told = false;
-    schedule(self);
+    socket_schedule(self);
 }
 
-static void pause_reading(struct stream *stream, bool paused)
+static void socket_pause(struct stream *stream, bool paused)
 {
-    struct socket_stream *self = self_of(stream);
+    struct socket_stream *self = socket_of(stream);
     if (self->paused == paused)
         return;
     self->paused = paused;
@@ -396,29 +396,29 @@ static void pause_reading(struct stream *stream, bool paused)
         loop_defer(self->loop, &self->task);
 }
 
-static void set_stall_timeout(struct stream *stream, int64_t stall_timeout_ms)
+static void socket_set_stall_timeout(struct stream *stream, int64_t stall_timeout_ms)
 {
-    self_of(stream)->stall_timeout_ms = stall_timeout_ms;
+    socket_of(stream)->stall_timeout_ms = stall_timeout_ms;
 }
 
-static void shut(struct stream *stream)
+static void socket_shut(struct stream *stream)
 {
-    struct socket_stream *self = self_of(stream);
+    struct socket_stream *self = socket_of(stream);
     self->shutting = true;
-    schedule(self);
+    socket_schedule(self);
 }
 
-static void finish(struct stream *stream)
+static void socket_finish(struct stream *stream)
 {
-    struct socket_stream *self = self_of(stream);
+    struct socket_stream *self = socket_of(stream);
     if (self->finishing || self->closed)
         return;
     self->finishing = true;
     self->paused = false;
-    schedule(self);
+    socket_schedule(self);
 }
 
-static void on_poll_closed(uv_handle_t *handle)
+static void on_socket_poll_closed(uv_handle_t *handle)
 {
     struct socket_stream *self = CONTAINER_OF(handle, struct socket_stream, poll);
     self->stream.handler->on_closed(self->stream.context);
@@ -428,9 +428,9 @@ static void on_poll_closed(uv_handle_t *handle)
     free(self);
 }
 
-static void close_stream(struct stream *stream)
+static void socket_close(struct stream *stream)
 {
-    struct socket_stream *self = self_of(stream);
+    struct socket_stream *self = socket_of(stream);
     if (self->closed)
         return;
     /* What fits goes out still, an alert of TLS for example. */
@@ -446,25 +446,25 @@ static void close_stream(struct stream *stream)
     loop_timer_stop(&self->timer);
     /* libuv must have let go of the descriptor before its number can be used again. */
     uv_poll_stop(&self->poll);
-    uv_close((uv_handle_t *)&self->poll, on_poll_closed);
+    uv_close((uv_handle_t *)&self->poll, on_socket_poll_closed);
     close(self->fd);
     self->fd = -1;
 }
 
 static const struct stream_ops OPS = {
-    .start = start,
-    .write = write_bytes,
-    .pending = pending,
-    .pause = pause_reading,
-    .set_stall_timeout = set_stall_timeout,
-    .shut = shut,
-    .finish = finish,
-    .close = close_stream,
+    .start = socket_start,
+    .write = socket_write,
+    .pending = socket_pending,
+    .pause = socket_pause,
+    .set_stall_timeout = socket_set_stall_timeout,
+    .shut = socket_shut,
+    .finish = socket_finish,
+    .close = socket_close,
 };
 
 void socket_stream_keep_all(struct stream *stream)
 {
-    self_of(stream)->keeps_all = true;
+    socket_of(stream)->keeps_all = true;
 }
 
 int socket_stream_new(struct loop *loop, int fd, struct tls_server *tls, int64_t stall_timeout_ms,
@@ -486,9 +486,9 @@ int socket_stream_new(struct loop *loop, int fd, struct tls_server *tls, int64_t
     self->fd = fd;
     self->tls = tls ? tls_session_new(tls) : NULL;
     self->stall_timeout_ms = stall_timeout_ms;
-    self->task.callback = on_task;
+    self->task.callback = on_socket_task;
     self->sent_told = true;
-    loop_timer_init(loop, &self->timer, on_timer);
+    loop_timer_init(loop, &self->timer, on_socket_timer);
     send_queue_init(&self->plain, PENDING_MAX);
     send_queue_init(&self->wire, PENDING_MAX);
     *ret = &self->stream;

@@ -60,8 +60,8 @@ static int step_inflate(z_stream *stream)
 }
 
 /* The block as plain bytes in the arena. A sender flushes each, so its end is the frame's. */
-static int decompress(struct spdy_reader *reader, const char *data, size_t size, char **ret,
-                      size_t *ret_size, struct err *err)
+static int spdy_decompress(struct spdy_reader *reader, const char *data, size_t size, char **ret,
+                           size_t *ret_size, struct err *err)
 {
     z_stream *stream = &reader->inflate;
     char *plain = arena_alloc(reader->arena, SPDY_HEADERS_MAX);
@@ -85,7 +85,7 @@ static int decompress(struct spdy_reader *reader, const char *data, size_t size,
 }
 
 /* A text that follows its length; NULL past the end. */
-static const char *take_text(struct arena *arena, const char **at, const char *end)
+static const char *spdy_take_text(struct arena *arena, const char **at, const char *end)
 {
     if (end - *at < 4)
         return NULL;
@@ -104,7 +104,7 @@ static int read_headers(struct spdy_reader *reader, const char *data, size_t siz
     char *block;
     size_t block_size;
     arena_reset(reader->arena);
-    int result = decompress(reader, data, size, &block, &block_size, err);
+    int result = spdy_decompress(reader, data, size, &block, &block_size, err);
     if (result < 0)
         return result;
     const char *at = block, *end = block + block_size;
@@ -117,8 +117,8 @@ static int read_headers(struct spdy_reader *reader, const char *data, size_t siz
                        SPDY_HEADERS_COUNT_MAX);
     struct http_header *first = NULL, **last = &first;
     for (uint32_t i = 0; i < count; i++) {
-        const char *name = take_text(reader->arena, &at, end);
-        const char *value = name ? take_text(reader->arena, &at, end) : NULL;
+        const char *name = spdy_take_text(reader->arena, &at, end);
+        const char *value = name ? spdy_take_text(reader->arena, &at, end) : NULL;
         if (!value)
             return err_set(err, ERR_BAD_REQUEST, "spdy: a header block is cut off");
         *last = ARENA_NEW(reader->arena, struct http_header);
@@ -181,8 +181,8 @@ static int parse_control(struct spdy_reader *reader, struct spdy_frame *frame, c
 }
 
 /* Fill the control buffer up to `wanted` bytes; true when they are there. */
-static bool fill(struct spdy_reader *reader, size_t wanted, const char *data, size_t size,
-                 size_t *used)
+static bool spdy_fill(struct spdy_reader *reader, size_t wanted, const char *data, size_t size,
+                      size_t *used)
 {
     size_t missing = wanted - reader->control.size;
     size_t piece = size - *used < missing ? size - *used : missing;
@@ -191,8 +191,8 @@ static bool fill(struct spdy_reader *reader, size_t wanted, const char *data, si
     return reader->control.size == wanted;
 }
 
-static enum spdy_result take_data(struct spdy_reader *reader, const char *data, size_t size,
-                                  size_t *used, struct spdy_frame *ret)
+static enum spdy_result spdy_take_data(struct spdy_reader *reader, const char *data, size_t size,
+                                       size_t *used, struct spdy_frame *ret)
 {
     size_t piece = size - *used < reader->data_left ? size - *used : reader->data_left;
     if (piece == 0 && reader->data_left)
@@ -242,16 +242,16 @@ enum spdy_result spdy_read(struct spdy_reader *reader, const char *data, size_t 
     *ret_used = 0;
     for (;;) {
         if (reader->in_data)
-            return take_data(reader, data, size, ret_used, ret);
+            return spdy_take_data(reader, data, size, ret_used, ret);
         if (reader->control.size < SPDY_HEAD_SIZE) {
-            if (!fill(reader, SPDY_HEAD_SIZE, data, size, ret_used))
+            if (!spdy_fill(reader, SPDY_HEAD_SIZE, data, size, ret_used))
                 return SPDY_MORE;
             if (parse_head(reader, reader->control.data, err) < 0)
                 return SPDY_BROKEN;
             continue;
         }
         size_t length = get_u32(reader->control.data + 4) & 0xffffff;
-        if (!fill(reader, SPDY_HEAD_SIZE + length, data, size, ret_used))
+        if (!spdy_fill(reader, SPDY_HEAD_SIZE + length, data, size, ret_used))
             return SPDY_MORE;
         int result = parse_control(reader, &reader->frame, reader->control.data + SPDY_HEAD_SIZE,
                                    length, err);

@@ -40,7 +40,7 @@ static struct spdy_session *spdy_session_of(struct stream_session *base)
 
 /* ---- out ------------------------------------------------------------------------------------- */
 
-static void send_frame(struct spdy_session *session, const struct buf *frame)
+static void spdy_send_frame(struct spdy_session *session, const struct buf *frame)
 {
     stream_session_write(&session->base, frame->data, frame->size);
 }
@@ -50,7 +50,7 @@ static void send_reset(struct spdy_session *session, uint32_t id, enum spdy_rese
     _cleanup_buf_ struct buf frame;
     buf_init(&frame, FRAME_MAX);
     spdy_write_rst_stream(&frame, id, why);
-    send_frame(session, &frame);
+    spdy_send_frame(session, &frame);
 }
 
 static void send_goodbye(struct spdy_session *session, enum spdy_goodbye why)
@@ -58,7 +58,7 @@ static void send_goodbye(struct spdy_session *session, enum spdy_goodbye why)
     _cleanup_buf_ struct buf frame;
     buf_init(&frame, FRAME_MAX);
     spdy_write_goaway(&frame, session->last_id, why);
-    send_frame(session, &frame);
+    spdy_send_frame(session, &frame);
 }
 
 static void send_ping(struct spdy_session *session, uint32_t id)
@@ -67,7 +67,7 @@ static void send_ping(struct spdy_session *session, uint32_t id)
     buf_init(&frame, FRAME_MAX);
     spdy_write_ping(&frame, id);
     if (stream_session_may_pong(&session->base))
-        send_frame(session, &frame);
+        spdy_send_frame(session, &frame);
 }
 
 static void send_data(struct spdy_stream *stream, const char *data, size_t size, bool fin)
@@ -171,7 +171,7 @@ void spdy_stream_accept(struct spdy_stream *stream, const struct spdy_stream_han
     stream->context = context;
     buf_init(&frame, FRAME_MAX);
     spdy_write_syn_reply(&session->writer, &frame, stream->id, false, NULL);
-    send_frame(session, &frame);
+    spdy_send_frame(session, &frame);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -241,7 +241,7 @@ static void take_syn_stream(struct spdy_session *session, const struct spdy_fram
     }
 }
 
-static void take_data(struct spdy_session *session, const struct spdy_frame *frame)
+static void spdy_session_take_data(struct spdy_session *session, const struct spdy_frame *frame)
 {
     struct spdy_stream *stream = find_stream(session, frame->stream);
     if (!stream || stream->peer_ended) {
@@ -267,7 +267,7 @@ static void take_frame(struct spdy_session *session, const struct spdy_frame *fr
         take_syn_stream(session, frame);
         break;
     case SPDY_DATA:
-        take_data(session, frame);
+        spdy_session_take_data(session, frame);
         break;
     case SPDY_RST_STREAM:
         stream = find_stream(session, frame->stream);

@@ -53,7 +53,7 @@ static enum websocket_result break_off(struct websocket_reader *reader, int code
     return WEBSOCKET_BROKEN;
 }
 
-static bool is_control(enum websocket_opcode opcode)
+static bool websocket_is_control(enum websocket_opcode opcode)
 {
     return opcode & CONTROL_BIT;
 }
@@ -75,7 +75,7 @@ static const char *head_fault(const struct websocket_reader *reader)
         return "a frame of a type that does not exist";
     if (masked != (reader->from == WEBSOCKET_CLIENT))
         return masked ? "a server's frame is masked" : "a client's frame is not masked";
-    if (is_control(opcode)) {
+    if (websocket_is_control(opcode)) {
         if (!(first & FIN_BIT))
             return "a control frame is in fragments";
         if ((second & LENGTH_BITS) > WEBSOCKET_CONTROL_MAX)
@@ -130,7 +130,7 @@ static enum websocket_result begin_frame(struct websocket_reader *reader, struct
     reader->head_size = 0;
     reader->head_need = 2;
     reader->in_frame = true;
-    if (is_control(reader->opcode))
+    if (websocket_is_control(reader->opcode))
         return WEBSOCKET_MORE;
     if (reader->opcode != WEBSOCKET_CONTINUATION) {
         reader->message = reader->opcode;
@@ -189,7 +189,8 @@ static enum websocket_result take_close(struct websocket_reader *reader,
     return WEBSOCKET_PIECE;
 }
 
-static size_t unmask(struct websocket_reader *reader, const char *data, size_t size, char *ret)
+static size_t websocket_unmask(struct websocket_reader *reader, const char *data, size_t size,
+                               char *ret)
 {
     size_t used = size < reader->left ? size : (size_t)reader->left;
     if (reader->from == WEBSOCKET_CLIENT)
@@ -205,7 +206,7 @@ static enum websocket_result take_control(struct websocket_reader *reader, const
                                           size_t size, size_t *ret_used,
                                           struct websocket_piece *ret, struct err *err)
 {
-    *ret_used = unmask(reader, data, size, reader->control + reader->control_size);
+    *ret_used = websocket_unmask(reader, data, size, reader->control + reader->control_size);
     reader->control_size += *ret_used;
     if (reader->left)
         return WEBSOCKET_MORE;
@@ -222,8 +223,8 @@ static enum websocket_result take_message(struct websocket_reader *reader, const
                                           size_t size, size_t *ret_used,
                                           struct websocket_piece *ret)
 {
-    size_t used = unmask(reader, data, size < sizeof(reader->piece) ? size : sizeof(reader->piece),
-                         reader->piece);
+    size_t used = websocket_unmask(
+        reader, data, size < sizeof(reader->piece) ? size : sizeof(reader->piece), reader->piece);
     bool ends = reader->left == 0;
     *ret_used = used;
     *ret = (struct websocket_piece){.opcode = reader->message,
@@ -251,7 +252,7 @@ enum websocket_result websocket_read(struct websocket_reader *reader, const char
         size_t here = 0;
         if (!reader->in_frame)
             result = take_head(reader, data + used, size - used, &here, err);
-        else if (is_control(reader->opcode))
+        else if (websocket_is_control(reader->opcode))
             result = take_control(reader, data + used, size - used, &here, ret, err);
         else
             result = take_message(reader, data + used, size - used, &here, ret);

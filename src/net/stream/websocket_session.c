@@ -28,8 +28,8 @@ static struct websocket_session *websocket_session_of(struct stream_session *bas
 
 /* ---- out ------------------------------------------------------------------------------------- */
 
-static void send_frame(struct websocket_session *session, enum websocket_opcode opcode,
-                       const void *data, size_t size)
+static void websocket_send_frame(struct websocket_session *session, enum websocket_opcode opcode,
+                                 const void *data, size_t size)
 {
     char head[WEBSOCKET_HEAD_MAX];
     size_t head_size = websocket_write_head(head, opcode, true, size, NULL);
@@ -40,12 +40,13 @@ static void send_frame(struct websocket_session *session, enum websocket_opcode 
 static void send_close(struct websocket_session *session, int code, const char *reason)
 {
     char body[WEBSOCKET_CONTROL_MAX];
-    send_frame(session, WEBSOCKET_CLOSE, body, websocket_write_close(body, code, reason));
+    websocket_send_frame(session, WEBSOCKET_CLOSE, body, websocket_write_close(body, code, reason));
 }
 
 void websocket_session_write(struct websocket_session *session, const void *data, size_t size)
 {
-    send_frame(session, session->writes_text ? WEBSOCKET_TEXT : WEBSOCKET_BINARY, data, size);
+    websocket_send_frame(session, session->writes_text ? WEBSOCKET_TEXT : WEBSOCKET_BINARY, data,
+                         size);
 }
 
 void websocket_session_write_channel(struct websocket_session *session, int channel,
@@ -100,7 +101,7 @@ void websocket_session_abort(struct websocket_session *session)
     stream_session_abort(&session->base);
 }
 
-static void refuse(struct websocket_session *session, int code, const struct err *err)
+static void websocket_refuse(struct websocket_session *session, int code, const struct err *err)
 {
     send_close(session, code, err->message);
     stream_session_end(&session->base, err);
@@ -118,7 +119,7 @@ static void take_piece(struct websocket_session *session, const struct websocket
         break;
     case WEBSOCKET_PING:
         if (stream_session_may_pong(&session->base))
-            send_frame(session, WEBSOCKET_PONG, piece->data, piece->size);
+            websocket_send_frame(session, WEBSOCKET_PONG, piece->data, piece->size);
         break;
     case WEBSOCKET_CLOSE: /* what it said is said back */
         send_close(session, piece->code, "");
@@ -131,7 +132,7 @@ static void take_piece(struct websocket_session *session, const struct websocket
 }
 
 /* Take what these bytes say as far as the owner wants it; the bytes taken. */
-static size_t take(struct websocket_session *session, const char *data, size_t size)
+static size_t websocket_take(struct websocket_session *session, const char *data, size_t size)
 {
     size_t all = 0;
     while (all < size && !session->base.is_over && !session->paused) {
@@ -142,19 +143,19 @@ static size_t take(struct websocket_session *session, const char *data, size_t s
             websocket_read(&session->reader, data + all, size - all, &used, &piece, &err);
         all += used;
         if (result == WEBSOCKET_BROKEN)
-            refuse(session, session->reader.refusal, &err);
+            websocket_refuse(session, session->reader.refusal, &err);
         else if (result == WEBSOCKET_PIECE)
             take_piece(session, &piece);
     }
     return session->base.is_over ? size : all;
 }
 
-static void on_task(struct loop_task *task)
+static void on_websocket_task(struct loop_task *task)
 {
     struct websocket_session *session = CONTAINER_OF(task, struct websocket_session, task);
     struct buf held = session->held;
     buf_init(&session->held, HELD_MAX);
-    size_t used = take(session, held.data, held.size);
+    size_t used = websocket_take(session, held.data, held.size);
     buf_append(&session->held, held.data + used, held.size - used);
     buf_release(&held);
     if (!session->base.is_over)
@@ -164,7 +165,7 @@ static void on_task(struct loop_task *task)
 static void websocket_session_received(struct stream_session *base, const char *data, size_t size)
 {
     struct websocket_session *session = websocket_session_of(base);
-    size_t used = session->held.size ? 0 : take(session, data, size);
+    size_t used = session->held.size ? 0 : websocket_take(session, data, size);
     if (base->is_over || used == size)
         return;
     buf_append(&session->held, data + used, size - used);
@@ -218,7 +219,7 @@ struct websocket_session *websocket_session_new(struct loop *loop, struct stream
     struct websocket_session *session = mem_zalloc(sizeof(*session));
     session->loop = loop;
     session->handler = handler;
-    session->task.callback = on_task;
+    session->task.callback = on_websocket_task;
     buf_init(&session->held, HELD_MAX);
     websocket_reader_init(&session->reader, WEBSOCKET_CLIENT, WEBSOCKET_MESSAGE_MAX);
     stream_session_start(&session->base, line, &OPS, &base, context);
