@@ -2,7 +2,7 @@
  * as the same bytes. */
 #include "base/mem.h"
 #include "comm/group/membership_message.h"
-#include "comm/group/terms.h"
+#include "comm/transport/shape_text.h"
 #include "comm/transport/wire.h"
 
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"
-#include "comm/collective/reduce.h"
+#include "comm/transport/reduce.h"
 
 static bool can(const struct comm_links *links, size_t count)
 {

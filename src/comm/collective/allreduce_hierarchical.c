@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"
-#include "comm/collective/reduce.h"
-#include "comm/group/host_links.h"
+#include "comm/transport/reduce.h"
+#include "comm/transport/shm/host_links.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * summed in place and never copied; other data passes through the members' slots piece by piece,
  * where one piece is copied while another is summed. */
 #include "comm/collective/collective.h"
-#include "comm/collective/reduce.h"
-#include "comm/group/host_links.h"
+#include "comm/transport/reduce.h"
+#include "comm/transport/shm/host_links.h"
 
 #include <string.h>
 

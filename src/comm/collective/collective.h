@@ -5,8 +5,8 @@
 #ifndef TRAINYARD_COMM_COLLECTIVE_H
 #define TRAINYARD_COMM_COLLECTIVE_H
 
-#include "comm/transport/shm.h"
-#include "comm/transport/tcp.h"
+#include "comm/transport/control.h"
+#include "comm/transport/shm/shm.h"
 
 /* How members reach each other. */
 struct comm_links {

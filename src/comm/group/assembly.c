@@ -6,10 +6,10 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/collective/collective.h"
 #include "comm/group/machine.h"
 #include "comm/group/membership.h"
-#include "comm/group/tf_config.h"
 #include "comm/transport/secret.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #define TRAINYARD_COMM_ASSEMBLY_H
 
 #include "comm/group/group.h"
-#include "comm/transport/tcp.h"
+#include "comm/transport/control.h"
 
 struct assembly;
 

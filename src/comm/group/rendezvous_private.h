@@ -6,8 +6,8 @@
 #define TRAINYARD_COMM_RENDEZVOUS_PRIVATE_H
 
 #include "base/vec.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/group/rendezvous.h"
-#include "comm/group/tf_config.h"
 #include "comm/transport/handshake.h"
 #include "comm/transport/resolve.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/rand.h"
-#include "comm/collective/reduce.h"
 #include "comm/ps/embedding_index.h"
+#include "comm/transport/reduce.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "comm/ps/client_private.h"
 
 #include "base/mem.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/ps/update.h"
 
 #include <math.h>

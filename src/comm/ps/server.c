@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/transport/handshake_reason.h"
 #include "comm/transport/socket.h"
 

@@ -2,7 +2,7 @@
 #include "comm/transport/handshake_reason.h"
 
 #include "base/str.h"
-#include "comm/group/terms.h"
+#include "comm/transport/shape_text.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "comm/collective/collective.h"
-#include "comm/collective/reduce.h"
+#include "comm/transport/reduce.h"
 #include "comm/transport/shared_memory.h"
 #include "members.h"
 

@@ -2,9 +2,9 @@
  * with whom, and what happens where sharing is not possible. */
 #include "base/mem.h"
 #include "base/system/file.h"
-#include "comm/group/host_links.h"
 #include "comm/transport/shared_memory.h"
-#include "comm/transport/shm.h"
+#include "comm/transport/shm/host_links.h"
+#include "comm/transport/shm/shm.h"
 #include "members.h"
 
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* The bytes of the protocol: what is written is read back, anything else is refused; and the walk
  * along a stream that several connections share. */
 #include "base/mem.h"
-#include "comm/collective/ring.h"
-#include "comm/group/terms.h"
 #include "comm/ps/wire.h"
 #include "comm/transport/secret.h"
+#include "comm/transport/shape_text.h"
+#include "comm/transport/transfer.h"
 #include "comm/transport/wire.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* The waiting of a transport, and whom to blame for it: who is missing, silent, or behind, and when
  * that is said or the group is given up; see transport_tcp_private.h. */
 #include "base/moment.h"
+#include "comm/transport/control_private.h"
 #include "comm/transport/socket.h"
-#include "comm/transport/tcp_private.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Handing file descriptors to another process; see descriptors.h. */
-#include "comm/transport/descriptors.h"
+#include "comm/transport/shm/descriptors.h"
 
 #include "base/moment.h"
 

@@ -4,7 +4,7 @@
  * answer to a question that is asked when a wait begins to be long. Transfers that take long are
  * nobody's fault, and short waits whose cause is not known are left out. */
 #include "base/moment.h"
-#include "comm/transport/tcp_private.h"
+#include "comm/transport/control_private.h"
 
 static const int64_t TELL_NS =
     1000000; /* what is told at once: rarely more than a few times a step */

@@ -12,8 +12,8 @@
 #define TRAINYARD_COMM_TRANSPORT_SHM_H
 
 #include "base/err.h"
+#include "comm/transport/control.h"
 #include "comm/transport/shared_memory.h"
-#include "comm/transport/tcp.h"
 
 #include <stdbool.h>
 #include <stddef.h>

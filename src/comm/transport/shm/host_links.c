@@ -1,13 +1,13 @@
 /* Which members share a machine, and passing descriptors among them; see host_links.h. */
-#include "comm/group/host_links.h"
+#include "comm/transport/shm/host_links.h"
 
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/rand.h"
 #include "base/str.h"
 #include "comm/group/machine.h"
-#include "comm/transport/descriptors.h"
 #include "comm/transport/secret.h"
+#include "comm/transport/shm/descriptors.h"
 
 #include <errno.h>
 #include <stdio.h>

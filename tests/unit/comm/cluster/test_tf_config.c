@@ -1,6 +1,6 @@
 /* Clusters in all their forms, and every way to write one wrong with the sentence it gets. */
 #include "base/mem.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

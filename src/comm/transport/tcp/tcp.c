@@ -1,9 +1,9 @@
 /* Streams of pieces over TCP; see transport_tcp.h. Sending, receiving and adding take turns in one
  * thread: what was received and added is passed on at once, so all links are busy while the sum is
  * made. Each stream begins with a head that says which call it belongs to. */
+#include "comm/transport/control_private.h"
 #include "comm/transport/socket.h"
-#include "comm/transport/tcp_lane.h"
-#include "comm/transport/tcp_private.h"
+#include "comm/transport/tcp/lane.h"
 
 #include "base/mem.h"
 

@@ -7,8 +7,8 @@
 #define TRAINYARD_COMM_TRANSPORT_TCP_H
 
 #include "base/err.h"
-#include "comm/collective/ring.h"
 #include "comm/group/lobby.h"
+#include "comm/transport/transfer.h"
 #include "comm/transport/wire.h"
 
 #include <trainyard/tf_config.h>

@@ -3,8 +3,8 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "comm/group/cluster.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/cluster.h"
+#include "comm/cluster/tf_config.h"
 
 #include <stdlib.h>
 #include <string.h>

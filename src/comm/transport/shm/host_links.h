@@ -10,8 +10,8 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "comm/transport/descriptors.h"
-#include "comm/transport/tcp.h"
+#include "comm/transport/control.h"
+#include "comm/transport/shm/descriptors.h"
 
 #include <stdbool.h>
 

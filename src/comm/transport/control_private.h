@@ -4,9 +4,9 @@
 #define TRAINYARD_COMM_TRANSPORT_TCP_PRIVATE_H
 
 #include "base/buf.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/transport/connection.h"
-#include "comm/transport/tcp.h"
+#include "comm/transport/control.h"
 
 #include <poll.h>
 

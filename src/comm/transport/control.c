@@ -2,9 +2,9 @@
  * transport_tcp.h. */
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "comm/transport/control_private.h"
 #include "comm/transport/socket.h"
-#include "comm/transport/tcp_lane.h"
-#include "comm/transport/tcp_private.h"
+#include "comm/transport/tcp/lane.h"
 
 #include <stdarg.h>
 #include <string.h>

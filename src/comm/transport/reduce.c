@@ -1,6 +1,6 @@
 /* Adding up what members have; see reduce.h. Written so that the compiler makes vectors of it
  * for every machine this file is cloned for; an element's sum does not depend on the width. */
-#include "comm/collective/reduce.h"
+#include "comm/transport/reduce.h"
 
 #include "base/widest.h"
 

@@ -1,10 +1,10 @@
 /* Building a cluster description; see cluster.h. */
-#include "comm/group/cluster.h"
+#include "comm/cluster/cluster.h"
 
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 
 #include <stdio.h>
 #include <stdlib.h>

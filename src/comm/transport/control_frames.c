@@ -3,8 +3,8 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/moment.h"
+#include "comm/transport/control_private.h"
 #include "comm/transport/socket.h"
-#include "comm/transport/tcp_private.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* Shared memory between members on one machine; see transport_shm.h. */
-#include "comm/transport/shm.h"
+#include "comm/transport/shm/shm.h"
 
 #include "base/mem.h"
 #include "base/moment.h"
-#include "comm/group/host_links.h"
+#include "comm/transport/shm/host_links.h"
 
 #include <linux/futex.h>
 #include <sched.h>

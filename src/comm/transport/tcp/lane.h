@@ -3,8 +3,8 @@
 #ifndef TRAINYARD_COMM_TRANSPORT_TCP_LANE_H
 #define TRAINYARD_COMM_TRANSPORT_TCP_LANE_H
 
-#include "comm/collective/ring.h"
 #include "comm/transport/connection.h"
+#include "comm/transport/transfer.h"
 
 #include <sys/types.h>
 

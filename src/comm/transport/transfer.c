@@ -1,5 +1,5 @@
 /* Walking along the streams of a ring; see ring.h. */
-#include "comm/collective/ring.h"
+#include "comm/transport/transfer.h"
 
 /* In the stream. */
 static size_t piece_size(const struct ring_cursor *cursor, size_t piece)

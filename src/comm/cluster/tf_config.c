@@ -1,12 +1,12 @@
 /* TF_CONFIG as TFJob, Volcano and hand-written scripts set it; see tf_config.h. The text comes from
  * whoever wrote the job, so it is parsed with limits and checked in full before anything is
  * contacted. */
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 
 #include "base/json/json.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "comm/group/cluster.h"
+#include "comm/cluster/cluster.h"
 
 #include <string.h>
 

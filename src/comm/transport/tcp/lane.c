@@ -1,7 +1,7 @@
 /* One connection's share of a stream; see transport_tcp_lane.h. */
-#include "comm/transport/tcp_lane.h"
+#include "comm/transport/tcp/lane.h"
 
-#include "comm/collective/reduce.h"
+#include "comm/transport/reduce.h"
 
 #include <errno.h>
 #include <string.h>

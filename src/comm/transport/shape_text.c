@@ -1,5 +1,5 @@
 /* What differs between two tasks; see terms.h. */
-#include "comm/group/terms.h"
+#include "comm/transport/shape_text.h"
 
 #include <stdio.h>
 #include <string.h>
