@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "base/system/boot.h"
 #include "comm/cluster/tf_config.h"
-#include "comm/collective/collective.h"
-#include "comm/group/machine.h"
+#include "comm/group/lobby.h"
 #include "comm/group/membership.h"
 #include "comm/transport/secret.h"
 
@@ -38,7 +38,7 @@ struct assembly {
     uint64_t live; /* the last one in which this task had a state to go on from; 0: none */
     bool *mates;   /* its members, by task */
     bool *pledged; /* those of the last one that was agreed on since */
-    enum lobby_fate *fates;
+    enum control_outcome *fates;
     int64_t parted_ms; /* when they were true; 0: they are used up */
     bool *dismissed;   /* by task: members that said that they end */
     bool expelled;
@@ -65,8 +65,8 @@ static int check_config(const struct ty_tf_config *config, int *ret_size, struct
 /* 0: nobody knows. */
 static uint64_t machine_of(void)
 {
-    char id[MACHINE_ID_MAX];
-    return machine_id(id, NULL) == 0 ? hash_fnv1a(HASH_FNV_START, id, strlen(id)) : 0;
+    char id[BOOT_ID_MAX];
+    return boot_id(id, NULL) == 0 ? hash_fnv1a(HASH_FNV_START, id, strlen(id)) : 0;
 }
 
 static int open_door(struct assembly *assembly, const struct comm_options *options, struct err *err)
@@ -174,18 +174,17 @@ struct assembly *assembly_free(struct assembly *assembly)
 
 /* The first call of all: nobody returns from it before everybody is connected with everybody. */
 static int join(const struct assembly *assembly, const struct rendezvous_options *meeting,
-                struct rendezvous_links *links, int64_t timeout_ms, struct transport_tcp **ret,
+                struct connection_set *connections, int64_t timeout_ms, struct control **ret,
                 struct err *err)
 {
     int64_t report = meeting->report_ms;
     /* Who is behind is said before it is given up. */
     if (assembly->peer_timeout_ms && assembly->peer_timeout_ms * 2 / 5 < report)
         report = assembly->peer_timeout_ms * 2 / 5;
-    const struct transport_tcp_options transport = {
+    const struct control_options control_options = {
         .tasks = meeting->tasks,
         .rank = meeting->rank,
         .size = meeting->size,
-        .channels = meeting->channels,
         .timeout_ms = timeout_ms,
         .report_ms = report,
         .peer_timeout_ms = assembly->peer_timeout_ms,
@@ -195,41 +194,41 @@ static int join(const struct assembly *assembly, const struct rendezvous_options
         .waited = assembly->waited,
         .context = meeting->context,
     };
-    struct transport_tcp *tcp = transport_tcp_new(&transport, links);
-    int result = transport_tcp_begin(tcp, TRANSPORT_JOIN, 0, err);
+    struct control *control = control_new(&control_options, connections);
+    int result = control_begin_call(control, CONTROL_CALL_JOIN, 0, err);
     if (result == 0 && meeting->size > 1)
-        result = collective_barrier_direct(tcp, err);
+        result = control_barrier(control, err);
     if (result < 0) {
-        transport_tcp_free(tcp);
+        control_free(control);
+        connection_set_release(connections);
         return result;
     }
-    transport_tcp_set_timeout(tcp, assembly->timeout_ms);
+    control_set_timeout(control, assembly->timeout_ms);
     /* The one that reads what a run goes on from does not answer meanwhile. */
     if (assembly->peer_timeout_ms && !assembly->live)
-        transport_tcp_set_peer_timeout(tcp, assembly->timeout_ms);
-    *ret = tcp;
+        control_set_peer_timeout(control, assembly->timeout_ms);
+    *ret = control;
     return 0;
 }
 
 /* Both ways: ret_met tells whether it was only the linking that failed, which is worth another try.
  */
-static int form_all(struct assembly *assembly, int64_t deadline, struct transport_tcp **ret,
-                    bool *ret_met, struct err *err)
+static int form_all(struct assembly *assembly, int64_t deadline, struct control **ret,
+                    struct connection_set *ret_connections, bool *ret_met, struct err *err)
 {
     struct rendezvous_options meeting = assembly->meeting;
     meeting.timeout_ms = deadline - moment_monotonic_ms();
-    struct rendezvous_links links;
-    int result = rendezvous_meet(&meeting, &links, err);
+    int result = rendezvous_meet(&meeting, ret_connections, err);
     *ret_met = result == 0;
     /* All are here: the last of them may have come in the last moment. */
     int64_t left = deadline - moment_monotonic_ms();
     left = left > JOIN_MIN_MS ? left : JOIN_MIN_MS;
-    return result < 0 ? result : join(assembly, &meeting, &links, left, ret, err);
+    return result < 0 ? result : join(assembly, &meeting, ret_connections, left, ret, err);
 }
 
 /* Those who have agreed to be the next group become it. */
-static int link_members(struct assembly *assembly, const bool *list, struct transport_tcp **ret,
-                        struct err *err)
+static int link_members(struct assembly *assembly, const bool *list, struct control **ret,
+                        struct connection_set *ret_connections, struct err *err)
 {
     struct rendezvous_options meeting = assembly->meeting;
     struct ty_task *tasks = mem_calloc((size_t)meeting.size, sizeof(*tasks));
@@ -247,16 +246,15 @@ static int link_members(struct assembly *assembly, const bool *list, struct tran
     meeting.generation = assembly->generation;
     meeting.numbers = assembly->numbers;
     meeting.timeout_ms = assembly->peer_timeout_ms;
-    struct rendezvous_links links;
-    int result = rendezvous_meet(&meeting, &links, err);
+    int result = rendezvous_meet(&meeting, ret_connections, err);
     if (result == 0) /* who is silent is lost before that is over */
-        result = join(assembly, &meeting, &links, 2 * assembly->peer_timeout_ms, ret, err);
+        result = join(assembly, &meeting, ret_connections, 2 * assembly->peer_timeout_ms, ret, err);
     free(tasks);
     return result;
 }
 
-static int form_some(struct assembly *assembly, int64_t deadline, struct transport_tcp **ret,
-                     bool *ret_met, struct err *err)
+static int form_some(struct assembly *assembly, int64_t deadline, struct control **ret,
+                     struct connection_set *ret_connections, bool *ret_met, struct err *err)
 {
     struct lobby_options lobby = {
         .meeting = assembly->meeting,
@@ -283,20 +281,22 @@ static int form_some(struct assembly *assembly, int64_t deadline, struct transpo
     memset(assembly->fates, 0, (size_t)assembly->meeting.size * sizeof(*assembly->fates));
     if (result < 0)
         return result;
-    return link_members(assembly, list, ret, err);
+    return link_members(assembly, list, ret, ret_connections, err);
 }
 
 /* One may die after some have met it and before others have, and come back: until the deadline, a
  * group that breaks while it forms is formed again. */
-int assembly_form(struct assembly *assembly, struct transport_tcp **ret, struct err *err)
+int assembly_form(struct assembly *assembly, struct control **ret,
+                  struct connection_set *ret_connections, struct err *err)
 {
     const struct rendezvous_options *meeting = &assembly->meeting;
     int64_t deadline = moment_monotonic_ms() + meeting->timeout_ms;
     for (;;) {
         struct err failure = ERR_INIT;
         bool met = false;
-        int result = meeting->elastic ? form_some(assembly, deadline, ret, &met, &failure)
-                                      : form_all(assembly, deadline, ret, &met, &failure);
+        int result = meeting->elastic
+                         ? form_some(assembly, deadline, ret, ret_connections, &met, &failure)
+                         : form_all(assembly, deadline, ret, ret_connections, &met, &failure);
         if (result == 0)
             return 0;
         if (!met || failure.code != ERR_UNAVAILABLE || moment_monotonic_ms() >= deadline)
@@ -306,19 +306,19 @@ int assembly_form(struct assembly *assembly, struct transport_tcp **ret, struct 
     }
 }
 
-void assembly_part(struct assembly *assembly, struct transport_tcp *tcp)
+void assembly_part(struct assembly *assembly, struct control *control)
 {
-    if (tcp && assembly->meeting.elastic) {
+    if (control && assembly->meeting.elastic) {
         for (int rank = 0; rank < assembly->size; rank++) {
             int task = assembly->numbers[rank];
-            enum lobby_fate fate = transport_tcp_fate(tcp, rank);
-            assembly->fates[task] = assembly->dismissed[task] ? LOBBY_LOST : fate;
+            enum control_outcome fate = control_peer_outcome(control, rank);
+            assembly->fates[task] = assembly->dismissed[task] ? CONTROL_OUTCOME_LOST : fate;
             assembly->dismissed[task] = false;
         }
-        assembly->expelled |= transport_tcp_expelled(tcp);
+        assembly->expelled |= control_is_expelled(control);
         assembly->parted_ms = moment_monotonic_ms();
     }
-    transport_tcp_free(tcp);
+    control_free(control);
 }
 
 void assembly_dismiss(struct assembly *assembly, int rank)
@@ -335,11 +335,11 @@ void assembly_name(const struct assembly *assembly, int rank, char *text, size_t
     str_copy(text, size, name);
 }
 
-void assembly_settle(struct assembly *assembly, struct transport_tcp *tcp)
+void assembly_settle(struct assembly *assembly, struct control *control)
 {
     if (!assembly->meeting.elastic)
         return;
-    transport_tcp_set_peer_timeout(tcp, assembly->peer_timeout_ms);
+    control_set_peer_timeout(control, assembly->peer_timeout_ms);
     assembly->live = assembly->generation;
     assembly->expelled = false;
     memset(assembly->mates, 0, (size_t)assembly->meeting.size * sizeof(*assembly->mates));

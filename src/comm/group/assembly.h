@@ -15,15 +15,17 @@ int assembly_new(const struct comm_options *options, struct assembly **ret, stru
 struct assembly *assembly_free(struct assembly *assembly); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(assembly)
 
-int assembly_form(struct assembly *assembly, struct transport_tcp **ret, struct err *err);
+/* The caller frees *ret with assembly_part() and releases the data connections. */
+int assembly_form(struct assembly *assembly, struct control **ret,
+                  struct connection_set *ret_connections, struct err *err);
 
 /* The group is over, by decision or by a loss: keep in mind what became of its members, and free
- * the transport. */
-void assembly_part(struct assembly *assembly, struct transport_tcp *tcp);
+ * the control plane. */
+void assembly_part(struct assembly *assembly, struct control *control);
 
 /* This task has all that is needed to go on from: it counts from now on, and has no more patience
- * with a member of its group, whose transport this is, than it was asked to have. */
-void assembly_settle(struct assembly *assembly, struct transport_tcp *tcp);
+ * with a member of its group, whose control plane this is, than it was asked to have. */
+void assembly_settle(struct assembly *assembly, struct control *control);
 
 /* The member has said that it ends, and does not come to the next forming: nobody waits for it. */
 void assembly_dismiss(struct assembly *assembly, int rank);

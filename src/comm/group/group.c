@@ -10,7 +10,7 @@
 
 struct comm_group {
     struct assembly *assembly;
-    struct comm_links links; /* tcp NULL: it could not be formed anew, for this reason: */
+    struct collective_transports transports; /* control NULL: forming failed with `unformed` */
     struct err unformed;
     int rank, size; /* as they are, or were last */
     enum comm_transport transport;
@@ -22,28 +22,47 @@ static int answer_unformed(const struct comm_group *group, struct err *err)
     return err_set(err, group->unformed.code, "%s", group->unformed.message);
 }
 
-static void part(struct comm_group *group)
+/* Data connections close after the control plane has said goodbye: a member that sees them close
+ * then knows the reason. */
+static void group_part(struct comm_group *group)
 {
-    group->links.shm = transport_shm_free(group->links.shm);
-    assembly_part(group->assembly, TAKE(group->links.tcp));
+    struct collective_transports *transports = &group->transports;
+    transports->memory = transport_close(transports->memory);
+    assembly_part(group->assembly, TAKE(transports->control));
+    transports->streams = transport_close(transports->streams);
 }
 
-/* Members of one machine may be lost while they find each other there, too: then once more. */
-static int form(struct comm_group *group, struct err *err)
+static int group_open_transports(struct comm_group *group, struct connection_set *connections,
+                                 struct err *err)
+{
+    struct collective_transports *transports = &group->transports;
+    const struct transport_config config = {.control = transports->control,
+                                            .connections = connections,
+                                            .pretended_host = group->pretended_host};
+    int result = transport_open(TRANSPORT_STREAM, &config, &transports->streams, err);
+    if (result == 0 && group->size > 1 && group->transport == COMM_TRANSPORT_AUTO)
+        result = transport_open(TRANSPORT_MEMORY, &config, &transports->memory, err);
+    return result;
+}
+
+/* A member may be lost also while the transports open: then the group forms again. */
+static int group_form(struct comm_group *group, struct err *err)
 {
     for (;;) {
-        int result = assembly_form(group->assembly, &group->links.tcp, err);
+        struct connection_set connections = {0};
+        int result = assembly_form(group->assembly, &group->transports.control, &connections, err);
         if (result < 0)
             return result;
-        if (transport_tcp_size(group->links.tcp) > 1 && group->transport == COMM_TRANSPORT_AUTO)
-            result =
-                transport_shm_open(group->links.tcp, group->pretended_host, &group->links.shm, err);
-        if (result == 0) {
-            group->rank = transport_tcp_rank(group->links.tcp);
-            group->size = transport_tcp_size(group->links.tcp);
+        int rank = group->rank, size = group->size;
+        group->rank = control_rank(group->transports.control);
+        group->size = control_size(group->transports.control);
+        result = group_open_transports(group, &connections, err);
+        connection_set_release(&connections);
+        if (result == 0)
             return 0;
-        }
-        part(group);
+        group->rank = rank;
+        group->size = size;
+        group_part(group);
         if (result != -ERR_UNAVAILABLE)
             return result;
     }
@@ -53,11 +72,11 @@ int comm_group_open(const struct comm_options *options, struct comm_group **ret,
 {
     _cleanup_(cleanup_comm_group) struct comm_group *group = mem_zalloc(sizeof(*group));
     group->transport = options->transport;
-    group->links.narrow = options->wire == COMM_WIRE_BF16;
+    group->transports.narrow = options->wire == COMM_WIRE_BF16;
     group->pretended_host = options->pretended_host ? mem_strdup(options->pretended_host) : NULL;
     int result = assembly_new(options, &group->assembly, err);
     if (result == 0)
-        result = form(group, err);
+        result = group_form(group, err);
     if (result == 0)
         *ret = TAKE(group);
     return result;
@@ -67,8 +86,9 @@ struct comm_group *comm_group_free(struct comm_group *group)
 {
     if (!group)
         return NULL;
-    transport_shm_free(group->links.shm);
-    transport_tcp_free(group->links.tcp);
+    transport_close(group->transports.memory);
+    control_free(group->transports.control);
+    transport_close(group->transports.streams);
     assembly_free(group->assembly);
     free(group->pretended_host);
     free(group);
@@ -77,16 +97,16 @@ struct comm_group *comm_group_free(struct comm_group *group)
 
 int comm_group_reform(struct comm_group *group, struct err *err)
 {
-    part(group);
+    group_part(group);
     group->unformed = ERR_INIT;
-    if (form(group, &group->unformed) == 0)
+    if (group_form(group, &group->unformed) == 0)
         return 0;
     return answer_unformed(group, err);
 }
 
 void comm_group_settle(struct comm_group *group)
 {
-    assembly_settle(group->assembly, group->links.tcp);
+    assembly_settle(group->assembly, group->transports.control);
 }
 
 void comm_group_dismiss(struct comm_group *group, int rank)
@@ -126,24 +146,25 @@ int comm_group_size(const struct comm_group *group)
 
 int comm_group_share(struct comm_group *group, struct shared_memory *memory, struct err *err)
 {
-    if (!group->links.tcp)
+    if (!group->transports.control)
         return answer_unformed(group, err);
     int result = memory->handed ? shared_memory_renew(memory, err) : 0;
-    if (result < 0 || !group->links.shm)
+    if (result < 0 || !group->transports.memory)
         return result;
-    return transport_shm_share(group->links.shm, memory, err);
+    return transport_share(group->transports.memory, memory, err);
 }
 
 void *comm_group_peer_memory(struct comm_group *group, size_t memory, int rank)
 {
-    return group->links.shm ? transport_shm_arena_at(group->links.shm, memory, rank) : NULL;
+    return group->transports.memory ? transport_peer_memory(group->transports.memory, memory, rank)
+                                    : NULL;
 }
 
 enum comm_broken comm_group_broken(const struct comm_group *group)
 {
-    if (!group->links.tcp)
+    if (!group->transports.control)
         return COMM_BROKEN_PEER;
-    switch (transport_tcp_broken_by(group->links.tcp)) {
+    switch (control_broken_code(group->transports.control)) {
     case ERR_NONE:
         return COMM_BROKEN_MESSAGE;
     case ERR_UNAVAILABLE:
@@ -154,11 +175,11 @@ enum comm_broken comm_group_broken(const struct comm_group *group)
     }
 }
 
-static int begin(struct comm_group *group, enum transport_call call, size_t size, struct err *err)
+static int begin(struct comm_group *group, enum control_call call, size_t size, struct err *err)
 {
-    if (!group->links.tcp)
+    if (!group->transports.control)
         return answer_unformed(group, err);
-    return transport_tcp_begin(group->links.tcp, call, size, err);
+    return control_begin_call(group->transports.control, call, size, err);
 }
 
 /* Groups of one have nobody to talk to, but count their calls like all. */
@@ -169,46 +190,56 @@ static bool is_alone(const struct comm_group *group)
 
 int comm_allreduce_sum_f32(struct comm_group *group, float *data, size_t count, struct err *err)
 {
-    int result = begin(group, TRANSPORT_ALLREDUCE, count * sizeof(float), err);
+    int result = begin(group, CONTROL_CALL_ALLREDUCE, count * sizeof(float), err);
     if (result < 0 || is_alone(group))
         return result;
-    return collective_allreduce_choose(&group->links, count)
-        ->run(&group->links, NULL, data, count, err);
+    return collective_allreduce_choose(&group->transports, count)
+        ->run(&group->transports, NULL, data, count, err);
 }
 
-int comm_allreduce_by_name(struct comm_group *group, const char *name, float *data, size_t count,
-                           struct err *err)
+bool comm_allreduce_can(const struct comm_group *group,
+                        const struct collective_allreduce *algorithm, size_t count)
 {
-    if (!group->links.tcp)
+    return group->transports.control && algorithm->can(&group->transports, count);
+}
+
+int comm_allreduce_with(struct comm_group *group, const struct collective_allreduce *algorithm,
+                        float *data, size_t count, struct err *err)
+{
+    if (!group->transports.control)
         return answer_unformed(group, err);
-    const struct collective_allreduce *algorithm = collective_allreduce_by_name(name);
-    if (!algorithm || !algorithm->can(&group->links, count))
-        return err_set(err, ERR_UNSUPPORTED, "all-reduce '%s' cannot be used here", name);
-    int result = data ? begin(group, TRANSPORT_ALLREDUCE, count * sizeof(float), err) : 0;
-    if (result < 0 || !data || is_alone(group))
+    if (!algorithm->can(&group->transports, count))
+        return err_set(err, ERR_UNSUPPORTED, "all-reduce '%s' cannot be used here",
+                       algorithm->name);
+    int result = begin(group, CONTROL_CALL_ALLREDUCE, count * sizeof(float), err);
+    if (result < 0 || is_alone(group))
         return result;
-    return algorithm->run(&group->links, NULL, data, count, err);
+    return algorithm->run(&group->transports, NULL, data, count, err);
 }
 
-const char *comm_allreduce_name(const struct comm_group *group, size_t count)
+const struct collective_allreduce *comm_allreduce_choice(const struct comm_group *group,
+                                                         size_t count)
 {
-    return collective_allreduce_choose(&group->links, count)->name;
+    return collective_allreduce_choose(&group->transports, count);
+}
+
+bool comm_group_shares_memory(const struct comm_group *group)
+{
+    return collective_all_shared(&group->transports);
 }
 
 int comm_broadcast(struct comm_group *group, int root, void *data, size_t size, struct err *err)
 {
-    int result = begin(group, TRANSPORT_BROADCAST, size, err);
+    int result = begin(group, CONTROL_CALL_BROADCAST, size, err);
     if (result < 0 || is_alone(group))
         return result;
-    if (comm_links_all_shared(&group->links))
-        return collective_broadcast_shared(group->links.shm, root, data, size, err);
-    return collective_broadcast_ring(group->links.tcp, root, data, size, err);
+    return collective_broadcast(&group->transports, root, data, size, err);
 }
 
 int comm_allgather(struct comm_group *group, const void *own, size_t size, void *ret_all,
                    struct err *err)
 {
-    int result = begin(group, TRANSPORT_ALLGATHER, size, err);
+    int result = begin(group, CONTROL_CALL_ALLGATHER, size, err);
     if (result < 0)
         return result;
     char *place = (char *)ret_all + (size_t)comm_group_rank(group) * size;
@@ -216,17 +247,13 @@ int comm_allgather(struct comm_group *group, const void *own, size_t size, void 
         memcpy(place, own, size);
     if (is_alone(group))
         return 0;
-    if (comm_links_all_shared(&group->links))
-        return collective_allgather_shared(group->links.shm, size, ret_all, err);
-    return collective_allgather_ring(group->links.tcp, size, ret_all, err);
+    return collective_allgather(&group->transports, size, ret_all, err);
 }
 
 int comm_barrier(struct comm_group *group, struct err *err)
 {
-    int result = begin(group, TRANSPORT_BARRIER, 0, err);
+    int result = begin(group, CONTROL_CALL_BARRIER, 0, err);
     if (result < 0 || is_alone(group))
         return result;
-    if (comm_links_all_shared(&group->links))
-        return collective_barrier_shared(group->links.shm, err);
-    return collective_barrier_direct(group->links.tcp, err);
+    return collective_barrier(&group->transports, err);
 }

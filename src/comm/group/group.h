@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct collective_allreduce;
 struct comm_group;
 struct shared_memory;
 
@@ -128,16 +129,22 @@ void *comm_group_peer_memory(struct comm_group *group, size_t memory, int rank);
  * rank and position: the result is the same bits on every member and in every run. */
 int comm_allreduce_sum_f32(struct comm_group *group, float *data, size_t count, struct err *err);
 
-/* Which algorithm it takes for so many floats: a name of comm/collective/collective.h. There must
- * be a group.
- */
-const char *comm_allreduce_name(const struct comm_group *group, size_t count);
+/* The algorithm that comm_allreduce_sum_f32() uses for `count` floats. The group must be formed. */
+const struct collective_allreduce *comm_allreduce_choice(const struct comm_group *group,
+                                                         size_t count);
 
-/* The same sum with an algorithm of the caller's choice, for tests and measurements;
- * ERR_UNSUPPORTED if it cannot be used in this group for so many floats. `data` NULL: only whether
- * it can. */
-int comm_allreduce_by_name(struct comm_group *group, const char *name, float *data, size_t count,
-                           struct err *err);
+/* The same sum with an algorithm of the caller's choice (a row of comm/collective/collective.h),
+ * for tests and measurements. Fails with ERR_UNSUPPORTED if the algorithm cannot be used in this
+ * group for so many floats. */
+int comm_allreduce_with(struct comm_group *group, const struct collective_allreduce *algorithm,
+                        float *data, size_t count, struct err *err);
+
+/* Whether comm_allreduce_with() can use the algorithm for `count` floats. */
+bool comm_allreduce_can(const struct comm_group *group,
+                        const struct collective_allreduce *algorithm, size_t count);
+
+/* Whether all members share memory, so that no data passes through the network. */
+bool comm_group_shares_memory(const struct comm_group *group);
 
 /* What rank `root` has in `data` comes to be in every member's, to the last bit. */
 int comm_broadcast(struct comm_group *group, int root, void *data, size_t size, struct err *err);

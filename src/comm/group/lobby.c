@@ -20,7 +20,7 @@ enum {
 };
 
 struct other {
-    enum lobby_fate fate; /* until it is met */
+    enum control_outcome fate; /* until it is met */
     bool silent;
     bool lives;        /* it left, or closed a connection: it may be at work without this task */
     struct bond *link; /* what is sent to it goes here, so that it comes in order; NULL: none */
@@ -134,7 +134,7 @@ static void links_take_up(struct lobby *lobby)
             membership_see(lobby->membership, bond->peer, MEMBERSHIP_UNKNOWN);
             other->link = bond;
             other->silent = false;
-            other->fate = LOBBY_OPEN;
+            other->fate = CONTROL_OUTCOME_CONNECTED;
             other->heard_ms = lobby->clock_ms;
             membership_see(lobby->membership, bond->peer, MEMBERSHIP_PRESENT);
         }
@@ -181,9 +181,9 @@ static enum membership_sight look_for(struct lobby *lobby, int task)
      * says enough: with --min-workers it may begin. */
     if (bond->failure == BOND_NO_NAME && bond->state != BOND_SHAKING && !options->live)
         return MEMBERSHIP_GONE;
-    if (other->silent || other->fate == LOBBY_SILENT)
+    if (other->silent || other->fate == CONTROL_OUTCOME_SILENT)
         return MEMBERSHIP_SILENT;
-    if (other->fate == LOBBY_LOST)
+    if (other->fate == CONTROL_OUTCOME_LOST)
         return MEMBERSHIP_GONE;
     if (!connected && bond->failure && bond->failure != ECONNRESET && bond->failure != ENOTCONN)
         return MEMBERSHIP_SILENT;
@@ -229,7 +229,7 @@ static void forget_absent(struct lobby *lobby)
         if (task == lobby->options->meeting.rank || other->link)
             continue;
         struct bond *bond = bond_of(lobby, task, true);
-        other->fate = LOBBY_OPEN;
+        other->fate = CONTROL_OUTCOME_CONNECTED;
         other->silent = false;
         other->lives = true;
         bond->failure = 0;
@@ -338,7 +338,7 @@ static void prepare(struct lobby *lobby)
         bond_of(lobby, task, false)->retry_at = INT64_MAX;
         if (options->fates)
             lobby->others[task].fate = options->fates[task];
-        lobby->others[task].lives = lobby->others[task].fate == LOBBY_LEFT;
+        lobby->others[task].lives = lobby->others[task].fate == CONTROL_OUTCOME_LEFT;
     }
     uint32_t salt;
     rand_secure(&salt, sizeof(salt));

@@ -6,14 +6,7 @@
 #define TRAINYARD_COMM_LOBBY_H
 
 #include "comm/group/rendezvous.h"
-
-/* What became of a member of the last group, as its links showed it. */
-enum lobby_fate {
-    LOBBY_OPEN,   /* nothing: its link stood */
-    LOBBY_LOST,   /* its link broke without a word: the process ended */
-    LOBBY_SILENT, /* it stopped answering */
-    LOBBY_LEFT,   /* it said that it leaves this group: it lives, and may be in the next one */
-};
+#include "comm/transport/control.h"
 
 struct lobby_options {
     /* The whole cluster, with a door whose identity is set; `rank` is this task. */
@@ -21,11 +14,11 @@ struct lobby_options {
     int min, start;         /* see membership.h */
     int64_t start_after_ms; /* until then all tasks are waited for; then `start` are enough */
     int64_t peer_timeout_ms;
-    uint64_t live, highest;       /* see membership.h */
-    const bool *mates;            /* by task, of generation `live`; NULL: none */
-    bool *pledged;                /* by task, see membership.h */
-    const enum lobby_fate *fates; /* by task, of the mates */
-    int64_t parted_ms;            /* when they were true; 0: there are none */
+    uint64_t live, highest;            /* see membership.h */
+    const bool *mates;                 /* by task, of generation `live`; NULL: none */
+    bool *pledged;                     /* by task, see membership.h */
+    const enum control_outcome *fates; /* by task, of the mates */
+    int64_t parted_ms;                 /* when they were true; 0: there are none */
     bool *expelled; /* others go on without this task: who does not answer may be at work */
     uint64_t machine, *machines;
 };

@@ -197,10 +197,12 @@ static int meet(struct rendezvous *r, struct err *err)
     }
 }
 
-static void hand_over(struct rendezvous *r, struct rendezvous_links *ret)
+static void hand_over(struct rendezvous *r, struct connection_set *ret)
 {
     const struct rendezvous_options *options = r->options;
-    struct rendezvous_links links = {
+    struct connection_set links = {
+        .size = options->size,
+        .channels = options->channels,
         .control = mem_calloc((size_t)options->size, sizeof(struct connection)),
         .left = mem_calloc((size_t)options->channels, sizeof(struct connection)),
         .right = mem_calloc((size_t)options->channels, sizeof(struct connection)),
@@ -286,7 +288,7 @@ void rendezvous_init(struct rendezvous *r, const struct rendezvous_options *opti
     rendezvous_identify(options, &r->own_identity);
 }
 
-int rendezvous_meet(const struct rendezvous_options *options, struct rendezvous_links *ret,
+int rendezvous_meet(const struct rendezvous_options *options, struct connection_set *ret,
                     struct err *err)
 {
     const struct ty_task *self = &options->tasks[options->rank];
@@ -318,21 +320,4 @@ int rendezvous_call(const struct rendezvous_options *options, const int *peers, 
         ret_fds[i] = connection_take(&r.bonds.items[i].link).fd;
     rendezvous_release(&r);
     return result;
-}
-
-void rendezvous_links_release(struct rendezvous_links *links, int size, int channels)
-{
-    for (int i = 0; links->control && i < size; i++)
-        connection_close(&links->control[i]);
-    for (int i = 0; links->pairs && i < size; i++)
-        connection_close(&links->pairs[i]);
-    for (int i = 0; links->left && i < channels; i++) {
-        connection_close(&links->left[i]);
-        connection_close(&links->right[i]);
-    }
-    free(links->control);
-    free(links->pairs);
-    free(links->left);
-    free(links->right);
-    *links = (struct rendezvous_links){0};
 }

@@ -42,18 +42,9 @@ struct rendezvous_options {
     void *context;
 };
 
-/* The connections; whoever gets them closes them. */
-struct rendezvous_links {
-    struct connection *control; /* by rank; the own is none */
-    struct connection
-        *pairs; /* by rank; NULL: there are none, in groups of less than 3 or very many */
-    struct connection *left,
-        *right; /* `channels` each: what we receive from and send to; none in a group of 1 */
-};
-
-int rendezvous_meet(const struct rendezvous_options *options, struct rendezvous_links *ret,
+/* The caller releases *ret. */
+int rendezvous_meet(const struct rendezvous_options *options, struct connection_set *ret,
                     struct err *err);
-void rendezvous_links_release(struct rendezvous_links *links, int size, int channels);
 
 /* Only connections from here to some members that listen, one each: how a worker reaches its
  * parameter servers. ret_fds as `peers`; options->channels is 0, and these are in

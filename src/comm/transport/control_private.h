@@ -1,116 +1,79 @@
-/* What the files of the TCP transport share: the peers, the waiting, the ways to fail. Included by
- * transport_tcp*.c only. */
-#ifndef TRAINYARD_COMM_TRANSPORT_TCP_PRIVATE_H
-#define TRAINYARD_COMM_TRANSPORT_TCP_PRIVATE_H
+/* The state of the control plane, and what its files call of each other. Included by control*.c
+ * only. */
+#ifndef TRAINYARD_COMM_CONTROL_PRIVATE_H
+#define TRAINYARD_COMM_CONTROL_PRIVATE_H
 
 #include "base/buf.h"
 #include "comm/cluster/tf_config.h"
-#include "comm/transport/connection.h"
 #include "comm/transport/control.h"
 
-#include <poll.h>
-
-/* A contribution to a small collective that came before it was asked for. A peer can be one such
- * call ahead of us, so there is room for this call's and the next's. */
-enum { PENDING_SLOTS = 2 };
-struct pending {
+/* A contribution to a small collective that arrived before this member asked for it. A peer can be
+ * one such call ahead of this member, so there is room for the current call and the next one. */
+enum { CONTROL_CONTRIBUTIONS = 2 };
+struct control_contribution {
     bool used;
-    uint64_t sequence;
-    uint64_t call;
-    size_t size;
-    uint8_t *bytes; /* WIRE_FRAME_MAX of room, allocated when first needed */
+    struct control_call_note note;
+    uint8_t *bytes; /* WIRE_FRAME_MAX bytes, allocated when first needed */
 };
 
-struct peer {
+struct control_peer {
     char name[TF_CONFIG_TASK_TEXT_MAX]; /* "worker 1 (host:port)" */
     char task[TF_CONFIG_TASK_TEXT_MAX]; /* "worker 1" */
-    struct connection control;          /* none: the own, or closed after a goodbye */
-    bool left;
-    bool aborted;       /* it said that the group is broken */
-    bool silent;        /* it does not answer, or its machine does not */
-    int64_t heard_ms;   /* when it last said anything */
-    uint64_t completed; /* calls the peer had finished when it left */
-    uint64_t seen;      /* the latest call it is known to have reached */
-    int64_t came_ms;    /* when that was first known; 0: without waiting */
-    int64_t waited_ns;  /* for it, and not yet told */
+    struct connection connection; /* none for this member itself, and after the peer closed it */
+    bool left;                    /* the peer said that it leaves the group */
+    bool aborted;                 /* the peer said that the group is broken */
+    bool silent;                  /* the peer or its machine does not answer */
+    int64_t heard_ms;             /* when the peer last sent anything */
+    uint64_t completed;           /* number of calls the peer had finished when it left */
+    uint64_t seen;                /* the latest call that the peer is known to have reached */
+    int64_t came_ms;              /* when `seen` became known; 0: this member did not wait for it */
+    int64_t waited_ns; /* time waited for the peer that options.waited was not told yet */
     size_t in_size;
     uint8_t in[WIRE_FRAME_HEAD_SIZE + WIRE_FRAME_MAX];
     struct buf out;
-    struct pending pending[PENDING_SLOTS];
+    struct control_contribution contributions[CONTROL_CONTRIBUTIONS];
 };
 
-struct transport_tcp {
-    struct transport_tcp_options options; /* `tasks` is not kept */
-    struct rendezvous_links links;        /* of the data connections; controls are the peers' */
-    struct peer *peers;
-    struct pollfd *polls; /* controls, then left, then right */
-    uint64_t sequence;    /* of the current call, from 1 */
-    enum transport_call call;
+struct control {
+    struct control_options options; /* without `tasks` */
+    struct control_peer *peers;     /* by rank */
+    struct pollfd *polls;           /* control connections by rank, then those of the transport */
+    uint64_t sequence;              /* number of the current call, from 1 */
+    enum control_call call;
     size_t call_size;
-    bool exchanging;
-    int streams; /* of the current call whose heads have come */
-    int awaited; /* rank, whose data a wait is for when all have come */
-    bool expelled;
-    bool away; /* this process was stopped in the current call, for so long that others may go on */
-    int accused; /* rank, from 1, that the group broke over because it was silent; 0: nobody */
-    int64_t idle_since_ms, pinged_ms, reported_ms; /* monotonic; 0: not now */
-    int64_t looked_ms;                             /* at the clock, the last time in this wait */
-    bool told_waiting; /* through options.waiting, that somebody is late */
-    int64_t asked_ms; /* when the others were first asked in this call where they are; 0: not yet */
-    struct err broken;                 /* code 0: whole */
-    uint8_t **scratch, **send_scratch; /* one a channel; the latter when first needed */
+    bool exchanging;  /* the current call is a small collective over the control connections */
+    int arrivals;     /* number of streams and contributions of the current call that arrived */
+    int expected;     /* rank whose data the current wait is for once all members have arrived */
+    bool expelled;    /* another member said that the group continues without this one */
+    bool was_stopped; /* this process was stopped in the current call for so long that the others
+                         may continue without it */
+    int accused;      /* rank + 1 of the member whose silence broke the group; 0: none */
+    /* Monotonic times; 0: no wait is in progress. */
+    int64_t idle_since_ms, pinged_ms, reported_ms;
+    int64_t looked_ms; /* when the current wait last read the clock */
+    int64_t asked_ms;  /* when the current call first sent pings to the other members; 0: not yet */
+    bool told_waiting; /* options.waiting was told that a member is late */
+    struct err broken; /* code 0: the group is not broken */
 };
 
-int transport_tcp_left(const struct transport_tcp *tcp);  /* rank */
-int transport_tcp_right(const struct transport_tcp *tcp); /* rank */
+/* The wait that ends now may have been for a late member: counts it against that one. */
+void control_blame(struct control *control);
 
-/* Wait until a data connection marked in `polls` (events set by the caller) or a control connection
- * can move; handles the latter. The one place where a call blocks. */
-int transport_tcp_wait(struct transport_tcp *tcp, struct err *err);
-struct pollfd *transport_tcp_left_polls(struct transport_tcp *tcp);
-struct pollfd *transport_tcp_right_polls(struct transport_tcp *tcp);
+/* Passes the names of late members to options.waiting; NULL: the wait is over. */
+void control_tell_waiting(struct control *control, const char *names);
 
-/* A wait is over, which may have been for somebody who was late; see transport_tcp_late.c. */
-void transport_tcp_blame(struct transport_tcp *tcp);
-/* The same, and it was for this member: the first of it in a stream, or its contribution, is here.
- */
-void transport_tcp_came(struct transport_tcp *tcp, int rank);
+void control_send_all(struct control *control, enum wire_frame_type type, uint64_t sequence,
+                      uint64_t detail, const void *data, size_t size);
 
-void transport_tcp_tell_waiting(struct transport_tcp *tcp, const char *whom); /* NULL: it is over */
+/* Sends what is queued for a peer and reads all that it has sent. A message may break the group;
+ * the current call fails with it when it would wait. */
+void control_read(struct control *control, struct control_peer *peer);
 
-/* Something moved: the patience of transport_tcp_wait begins anew. */
-static inline void transport_tcp_moved(struct transport_tcp *tcp)
-{
-    if (tcp->idle_since_ms)
-        transport_tcp_blame(tcp);
-    tcp->idle_since_ms = 0;
-    if (tcp->told_waiting)
-        transport_tcp_tell_waiting(tcp, NULL);
-}
+/* The contribution of a peer to the current call, or NULL if it has not arrived. */
+struct control_contribution *control_find_contribution(const struct control *control,
+                                                       struct control_peer *peer);
 
-/* Break the group, if it is whole: keep the error for this and all later calls, and tell the
- * others, who may not see the cause themselves. */
-void transport_tcp_break(struct transport_tcp *tcp, enum err_code code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-int transport_tcp_broken(const struct transport_tcp *tcp, struct err *err);
-
-/* A data connection failed: find out who is to blame, and break the group. */
-int transport_tcp_data_failed(struct transport_tcp *tcp, int rank, int errnum, struct err *err);
-
-/* Peer `rank` is in another call than this task: break the group. */
-int transport_tcp_mismatch(struct transport_tcp *tcp, int rank, uint64_t sequence, uint64_t call,
-                           uint64_t size, struct err *err);
-
-void transport_tcp_send_all(struct transport_tcp *tcp, enum wire_frame_type type, uint64_t sequence,
-                            uint64_t detail, const void *data, size_t size);
-
-/* Send what is queued and take in all that has come from a peer. What it says may break the group;
- * the call that runs learns it when it would wait. */
-void transport_tcp_read(struct transport_tcp *tcp, struct peer *peer);
-
-/* The contribution of a peer to the current call, or NULL if it has not come. */
-struct pending *transport_tcp_find_pending(const struct transport_tcp *tcp, struct peer *peer);
-
-const char *transport_tcp_call_name(uint64_t call);
+/* "all-reduce", "barrier" … */
+const char *control_call_name(uint64_t call);
 
 #endif

@@ -1,5 +1,5 @@
 /* The waiting of a transport, and whom to blame for it: who is missing, silent, or behind, and when
- * that is said or the group is given up; see transport_tcp_private.h. */
+ * that is said or the group is given up; see control_private.h. */
 #include "base/moment.h"
 #include "comm/transport/control_private.h"
 #include "comm/transport/socket.h"
@@ -16,47 +16,46 @@ enum {
 };
 
 /* One poll; control connections that moved are dealt with. */
-static void poll_once(struct transport_tcp *tcp, size_t count, int timeout_ms)
+static void poll_once(struct control *control, size_t count, int timeout_ms)
 {
-    for (int i = 0; i < tcp->options.size; i++) {
-        struct peer *peer = &tcp->peers[i];
-        tcp->polls[i] = (struct pollfd){.fd = peer->control.fd,
-                                        .events = peer->out.size ? POLLIN | POLLOUT : POLLIN};
+    for (int i = 0; i < control->options.size; i++) {
+        struct control_peer *peer = &control->peers[i];
+        control->polls[i] = (struct pollfd){.fd = peer->connection.fd,
+                                            .events = peer->out.size ? POLLIN | POLLOUT : POLLIN};
     }
-    if (poll(tcp->polls, (nfds_t)count, timeout_ms) < 0) {
+    if (poll(control->polls, (nfds_t)count, timeout_ms) < 0) {
         if (errno != EINTR)
-            transport_tcp_break(tcp, ERR_IO, "cannot wait for the other tasks: %s",
-                                strerror(errno));
+            control_break(control, ERR_IO, "cannot wait for the other tasks: %s", strerror(errno));
         return;
     }
-    for (int i = 0; i < tcp->options.size; i++)
-        if (tcp->polls[i].revents)
-            transport_tcp_read(tcp, &tcp->peers[i]);
+    for (int i = 0; i < control->options.size; i++)
+        if (control->polls[i].revents)
+            control_read(control, &control->peers[i]);
 }
 
-int transport_tcp_data_failed(struct transport_tcp *tcp, int rank, int errnum, struct err *err)
+int control_data_failed(struct control *control, int rank, int errnum, struct err *err)
 {
     /* The neighbour may have given up because of another member, and told so on its control
      * connection before it closed this one; then that one is to blame. */
     int64_t until = moment_monotonic_ms() + EXPLANATION_MS;
-    for (int64_t now = moment_monotonic_ms(); now < until && !tcp->broken.code;
+    for (int64_t now = moment_monotonic_ms(); now < until && !control->broken.code;
          now = moment_monotonic_ms())
-        poll_once(tcp, (size_t)tcp->options.size, (int)(until - now));
-    transport_tcp_break(tcp, ERR_UNAVAILABLE, "lost %s: %s", tcp->peers[rank].name,
-                        socket_reason(errnum));
-    return transport_tcp_broken(tcp, err);
+        poll_once(control, (size_t)control->options.size, (int)(until - now));
+    control_break(control, ERR_UNAVAILABLE, "lost %s: %s", control->peers[rank].name,
+                  socket_reason(errnum));
+    return control_broken(control, err);
 }
 
 /* Those that are not known to have reached this call; where all have, the one data should come
  * from. At most a few are named. */
-static void name_missing(const struct transport_tcp *tcp, struct buf *text)
+static void name_missing(const struct control *control, struct buf *text)
 {
     enum { NAMED_MAX = 4 };
     int missing = 0;
-    for (int i = 0; i < tcp->options.size; i++) {
-        const struct peer *peer = &tcp->peers[i];
-        if (i == tcp->options.rank || peer->seen >= tcp->sequence ||
-            (peer->left && peer->completed >= tcp->sequence))
+    for (int i = 0; i < control->options.size; i++) {
+        const struct control_peer *peer = &control->peers[i];
+        if (i == control->options.rank || peer->seen >= control->sequence ||
+            (peer->left && peer->completed >= control->sequence))
             continue;
         if (missing++ < NAMED_MAX)
             buf_printf(text, "%s%s", missing > 1 ? ", " : "", peer->name);
@@ -64,210 +63,218 @@ static void name_missing(const struct transport_tcp *tcp, struct buf *text)
     if (missing > NAMED_MAX)
         buf_printf(text, " and %d more", missing - NAMED_MAX);
     if (!missing)
-        buf_printf(text, "data from %s", tcp->peers[tcp->awaited].name);
+        buf_printf(text, "data from %s", control->peers[control->expected].name);
 }
 
-void transport_tcp_tell_waiting(struct transport_tcp *tcp, const char *whom)
+void control_tell_waiting(struct control *control, const char *whom)
 {
-    if (tcp->options.waiting)
-        tcp->options.waiting(tcp->options.context, whom);
-    tcp->told_waiting = whom != NULL;
+    if (control->options.waiting)
+        control->options.waiting(control->options.context, whom);
+    control->told_waiting = whom != NULL;
 }
 
-static void report(struct transport_tcp *tcp, int64_t idle_ms)
+static void report(struct control *control, int64_t idle_ms)
 {
     _cleanup_buf_ struct buf missing, line;
     buf_init(&missing, 2048);
     buf_init(&line, 4096);
-    name_missing(tcp, &missing);
-    transport_tcp_tell_waiting(tcp, missing.data);
-    if (!tcp->options.report)
+    name_missing(control, &missing);
+    control_tell_waiting(control, missing.data);
+    if (!control->options.report)
         return;
-    buf_printf(&line, "%s (call %llu) waits since %lld s for %s",
-               transport_tcp_call_name(tcp->call), (unsigned long long)tcp->sequence,
-               (long long)(idle_ms / 1000), missing.data);
-    tcp->options.report(tcp->options.context, line.data);
+    buf_printf(&line, "%s (call %llu) waits since %lld s for %s", control_call_name(control->call),
+               (unsigned long long)control->sequence, (long long)(idle_ms / 1000), missing.data);
+    control->options.report(control->options.context, line.data);
 }
 
-static int give_up(struct transport_tcp *tcp, struct err *err)
+static int give_up(struct control *control, struct err *err)
 {
     _cleanup_buf_ struct buf missing;
     buf_init(&missing, 2048);
-    name_missing(tcp, &missing);
-    transport_tcp_break(tcp, ERR_TIMEOUT, "%s (call %llu) waited %g s in vain for %s",
-                        transport_tcp_call_name(tcp->call), (unsigned long long)tcp->sequence,
-                        (double)tcp->options.timeout_ms / 1000, missing.data);
-    return transport_tcp_broken(tcp, err);
+    name_missing(control, &missing);
+    control_break(control, ERR_TIMEOUT, "%s (call %llu) waited %g s in vain for %s",
+                  control_call_name(control->call), (unsigned long long)control->sequence,
+                  (double)control->options.timeout_ms / 1000, missing.data);
+    return control_broken(control, err);
 }
 
 /* Told to stop, and somebody is so far behind that the call may not end in time. */
-static int obey(struct transport_tcp *tcp, struct err *err)
+static int obey(struct control *control, struct err *err)
 {
     _cleanup_buf_ struct buf missing;
     buf_init(&missing, 2048);
-    name_missing(tcp, &missing);
-    transport_tcp_break(tcp, ERR_UNAVAILABLE, "%s was told to stop while it waited for %s",
-                        tcp->peers[tcp->options.rank].name, missing.data);
-    return transport_tcp_broken(tcp, err);
+    name_missing(control, &missing);
+    control_break(control, ERR_UNAVAILABLE, "%s was told to stop while it waited for %s",
+                  control->peers[control->options.rank].name, missing.data);
+    return control_broken(control, err);
 }
 
-static bool is_silent(const struct transport_tcp *tcp, int rank, int64_t now, int64_t limit_ms)
+static bool is_silent(const struct control *control, int rank, int64_t now, int64_t limit_ms)
 {
-    const struct peer *peer = &tcp->peers[rank];
-    int64_t since = peer->heard_ms > tcp->idle_since_ms ? peer->heard_ms : tcp->idle_since_ms;
-    return rank != tcp->options.rank && !peer->left && now - since >= limit_ms;
+    const struct control_peer *peer = &control->peers[rank];
+    int64_t since =
+        peer->heard_ms > control->idle_since_ms ? peer->heard_ms : control->idle_since_ms;
+    return rank != control->options.rank && !peer->left && now - since >= limit_ms;
 }
 
 /* Who did not answer a question for long, though others did or nobody did: the slowest is named
  * first in a line, and taken for dead in the end. */
-static int judge_silence(struct transport_tcp *tcp, int64_t now, struct err *err)
+static int judge_silence(struct control *control, int64_t now, struct err *err)
 {
-    int64_t limit = tcp->options.peer_timeout_ms;
-    for (int rank = 0; rank < tcp->options.size; rank++)
-        if (is_silent(tcp, rank, now, limit)) {
-            tcp->peers[rank].silent = true;
-            tcp->accused = rank + 1;
-            transport_tcp_break(tcp, ERR_UNAVAILABLE, "lost %s: it has not answered for %g s",
-                                tcp->peers[rank].name, (double)limit / 1000);
-            return transport_tcp_broken(tcp, err);
+    int64_t limit = control->options.peer_timeout_ms;
+    for (int rank = 0; rank < control->options.size; rank++)
+        if (is_silent(control, rank, now, limit)) {
+            control->peers[rank].silent = true;
+            control->accused = rank + 1;
+            control_break(control, ERR_UNAVAILABLE, "lost %s: it has not answered for %g s",
+                          control->peers[rank].name, (double)limit / 1000);
+            return control_broken(control, err);
         }
     return 0;
 }
 
-static void report_stragglers(struct transport_tcp *tcp, int64_t now)
+static void report_stragglers(struct control *control, int64_t now)
 {
-    for (int rank = 0; rank < tcp->options.size; rank++) {
+    for (int rank = 0; rank < control->options.size; rank++) {
         char line[TF_CONFIG_TASK_TEXT_MAX + 64];
-        if (!is_silent(tcp, rank, now, tcp->options.report_ms))
+        if (!is_silent(control, rank, now, control->options.report_ms))
             continue;
-        transport_tcp_tell_waiting(tcp, tcp->peers[rank].name);
-        if (!tcp->options.report)
+        control_tell_waiting(control, control->peers[rank].name);
+        if (!control->options.report)
             continue;
         snprintf(line, sizeof(line), "waiting for %s: %.1f s behind the others",
-                 tcp->peers[rank].name, (double)(now - tcp->idle_since_ms) / 1000);
-        tcp->options.report(tcp->options.context, line);
+                 control->peers[rank].name, (double)(now - control->idle_since_ms) / 1000);
+        control->options.report(control->options.context, line);
     }
 }
 
 /* Time in which this process was stopped, or not let run, does not count against the others. */
-static void forgive(struct transport_tcp *tcp, int64_t excess_ms)
+static void forgive(struct control *control, int64_t excess_ms)
 {
-    if (tcp->options.peer_timeout_ms && excess_ms > tcp->options.peer_timeout_ms / 2)
-        tcp->away = true;
-    if (!tcp->idle_since_ms)
+    if (control->options.peer_timeout_ms && excess_ms > control->options.peer_timeout_ms / 2)
+        control->was_stopped = true;
+    if (!control->idle_since_ms)
         return; /* nothing has been counted yet */
-    tcp->idle_since_ms += excess_ms;
-    tcp->pinged_ms += excess_ms;
-    tcp->reported_ms += excess_ms;
-    for (int i = 0; i < tcp->options.size; i++)
-        if (tcp->peers[i].heard_ms <= tcp->looked_ms) /* not since it goes on */
-            tcp->peers[i].heard_ms += excess_ms;
-    tcp->looked_ms += excess_ms;
+    control->idle_since_ms += excess_ms;
+    control->pinged_ms += excess_ms;
+    control->reported_ms += excess_ms;
+    for (int i = 0; i < control->options.size; i++)
+        if (control->peers[i].heard_ms <= control->looked_ms) /* not since it goes on */
+            control->peers[i].heard_ms += excess_ms;
+    control->looked_ms += excess_ms;
 }
 
 /* It is `now`, and since the clock was last looked at in this wait so much was asked for; what was
  * overslept shows here, in the poll or between two. */
-static bool was_stopped(struct transport_tcp *tcp, int64_t now, int64_t asked_ms)
+static bool note_stop(struct control *control, int64_t now, int64_t asked_ms)
 {
-    int64_t excess_ms = now - tcp->looked_ms - asked_ms;
+    int64_t excess_ms = now - control->looked_ms - asked_ms;
     if (excess_ms > HICCUP_MS)
-        forgive(tcp, excess_ms);
-    tcp->looked_ms = now;
+        forgive(control, excess_ms);
+    control->looked_ms = now;
     return excess_ms > HICCUP_MS;
 }
 
-static int64_t ping_ms(const struct transport_tcp *tcp, bool block)
+static int64_t ping_ms(const struct control *control, bool block)
 {
-    if (block && tcp->options.waited && !tcp->asked_ms)
+    if (block && control->options.waited && !control->asked_ms)
         return ASK_MS;
-    int64_t often = tcp->options.peer_timeout_ms / 4;
+    int64_t often = control->options.peer_timeout_ms / 4;
     return often && often < PING_MS ? often : PING_MS;
 }
 
 /* One poll of `count` connections, blocking or not, and what is due by the clock. */
-static int poll_and_judge(struct transport_tcp *tcp, size_t count, bool block, struct err *err)
+static int poll_and_judge(struct control *control, size_t count, bool block, struct err *err)
 {
     /* Asked only when there is something left to wait for: a call that has all it needs completes,
      * even if a member is gone by now. */
-    if (tcp->broken.code)
-        return transport_tcp_broken(tcp, err);
+    if (control->broken.code)
+        return control_broken(control, err);
     int64_t now = moment_monotonic_ms();
-    if (!tcp->idle_since_ms)
-        tcp->idle_since_ms = tcp->pinged_ms = tcp->reported_ms = tcp->looked_ms = now;
-    (void)was_stopped(tcp, now, 0);
-    int64_t next = tcp->pinged_ms + ping_ms(tcp, block),
-            deadline = tcp->idle_since_ms + tcp->options.timeout_ms;
-    if (tcp->reported_ms + tcp->options.report_ms < next)
-        next = tcp->reported_ms + tcp->options.report_ms;
+    if (!control->idle_since_ms)
+        control->idle_since_ms = control->pinged_ms = control->reported_ms = control->looked_ms =
+            now;
+    (void)note_stop(control, now, 0);
+    int64_t next = control->pinged_ms + ping_ms(control, block),
+            deadline = control->idle_since_ms + control->options.timeout_ms;
+    if (control->reported_ms + control->options.report_ms < next)
+        next = control->reported_ms + control->options.report_ms;
     if (deadline < next)
         next = deadline;
     int wait_ms = block && next > now ? (int)(next - now) : 0;
-    poll_once(tcp, count, wait_ms);
-    if (!block && tcp->broken.code)
-        return transport_tcp_broken(tcp, err);
+    poll_once(control, count, wait_ms);
+    if (!block && control->broken.code)
+        return control_broken(control, err);
     now = moment_monotonic_ms();
-    if (was_stopped(tcp, now, wait_ms))
+    if (note_stop(control, now, wait_ms))
         return 0;
     if (now >= deadline)
-        return give_up(tcp, err);
-    if (tcp->options.stop && *tcp->options.stop &&
-        now - tcp->idle_since_ms >= tcp->options.report_ms)
-        return obey(tcp, err);
-    int result = tcp->options.peer_timeout_ms ? judge_silence(tcp, now, err) : 0;
+        return give_up(control, err);
+    if (control->options.stop && *control->options.stop &&
+        now - control->idle_since_ms >= control->options.report_ms)
+        return obey(control, err);
+    int result = control->options.peer_timeout_ms ? judge_silence(control, now, err) : 0;
     if (result < 0)
         return result;
-    if (now >= tcp->pinged_ms + ping_ms(tcp, block)) {
-        transport_tcp_send_all(tcp, WIRE_FRAME_PING, tcp->sequence, 0, NULL, 0);
-        tcp->pinged_ms = now;
-        tcp->asked_ms = tcp->asked_ms ? tcp->asked_ms : now;
+    if (now >= control->pinged_ms + ping_ms(control, block)) {
+        control_send_all(control, WIRE_FRAME_PING, control->sequence, 0, NULL, 0);
+        control->pinged_ms = now;
+        control->asked_ms = control->asked_ms ? control->asked_ms : now;
     }
-    if (now >= tcp->reported_ms + tcp->options.report_ms) {
-        if (tcp->options.peer_timeout_ms)
-            report_stragglers(tcp, now);
+    if (now >= control->reported_ms + control->options.report_ms) {
+        if (control->options.peer_timeout_ms)
+            report_stragglers(control, now);
         else
-            report(tcp, now - tcp->idle_since_ms);
-        tcp->reported_ms = now;
+            report(control, now - control->idle_since_ms);
+        control->reported_ms = now;
     }
     return 0;
 }
 
 /* A wait that ends with a loss is over, too, and whoever did not come was waited for. */
-static int wait_once(struct transport_tcp *tcp, size_t count, bool block, struct err *err)
+static int wait_once(struct control *control, size_t count, bool block, struct err *err)
 {
-    int result = poll_and_judge(tcp, count, block, err);
+    int result = poll_and_judge(control, count, block, err);
     if (result < 0)
-        transport_tcp_moved(tcp);
+        control_progress(control);
     return result;
 }
 
-int transport_tcp_wait(struct transport_tcp *tcp, struct err *err)
+int control_wait(struct control *control, size_t count, struct err *err)
 {
-    return wait_once(tcp, (size_t)tcp->options.size + 2 * (size_t)tcp->options.channels, true, err);
+    return wait_once(control, (size_t)control->options.size + count, true, err);
 }
 
-int transport_tcp_watch(struct transport_tcp *tcp, int rank, struct err *err)
+int control_watch(struct control *control, int rank, struct err *err)
 {
-    tcp->awaited = rank;
-    return wait_once(tcp, (size_t)tcp->options.size, false, err);
+    control->expected = rank;
+    return wait_once(control, (size_t)control->options.size, false, err);
 }
 
-void transport_tcp_overslept(struct transport_tcp *tcp, int64_t excess_ms)
+void control_forgive_oversleep(struct control *control, int64_t excess_ms)
 {
     if (excess_ms > HICCUP_MS)
-        forgive(tcp, excess_ms);
+        forgive(control, excess_ms);
 }
 
-void transport_tcp_noticed(struct transport_tcp *tcp, int rank)
+void control_note_arrival(struct control *control, int rank)
 {
-    if (tcp->peers[rank].seen >= tcp->sequence)
+    if (control->peers[rank].seen >= control->sequence)
         return;
-    tcp->peers[rank].seen = tcp->sequence;
-    tcp->peers[rank].came_ms = 0;
+    control->peers[rank].seen = control->sequence;
+    control->peers[rank].came_ms = 0;
 }
 
-void transport_tcp_progress(struct transport_tcp *tcp)
+void control_end_wait(struct control *control)
 {
-    tcp->idle_since_ms = 0;
-    if (tcp->told_waiting)
-        transport_tcp_tell_waiting(tcp, NULL);
+    control->idle_since_ms = 0;
+    if (control->told_waiting)
+        control_tell_waiting(control, NULL);
+}
+
+void control_progress(struct control *control)
+{
+    if (control->idle_since_ms)
+        control_blame(control);
+    control_end_wait(control);
 }

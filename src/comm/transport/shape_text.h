@@ -1,7 +1,7 @@
 /* What the tasks of a job must have alike, in words: lines of "name value". Two tasks whose shapes
  * differ send each other theirs, so that each can say what differs. Called by handshake. */
-#ifndef TRAINYARD_COMM_TERMS_H
-#define TRAINYARD_COMM_TERMS_H
+#ifndef TRAINYARD_COMM_SHAPE_TEXT_H
+#define TRAINYARD_COMM_SHAPE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,14 +1,14 @@
-/* Walking along the streams of a ring; see ring.h. */
+/* Walking along the streams of a ring; see transfer.h. */
 #include "comm/transport/transfer.h"
 
 /* In the stream. */
-static size_t piece_size(const struct ring_cursor *cursor, size_t piece)
+static size_t piece_size(const struct transfer_cursor *cursor, size_t piece)
 {
     return cursor->pieces[piece].size >> cursor->narrow;
 }
 
 /* Onto the piece that holds the position; empty pieces are stepped over. */
-static void find_piece(struct ring_cursor *cursor)
+static void find_piece(struct transfer_cursor *cursor)
 {
     while (cursor->piece < cursor->count &&
            cursor->position - cursor->start >= piece_size(cursor, cursor->piece)) {
@@ -17,22 +17,22 @@ static void find_piece(struct ring_cursor *cursor)
     }
 }
 
-void ring_cursor_init(struct ring_cursor *cursor, const struct ring_piece *pieces, size_t count,
-                      bool narrow, int channel, int channels)
+void transfer_cursor_init(struct transfer_cursor *cursor, const struct transfer_piece *pieces,
+                          size_t count, bool narrow, int channel, int channels)
 {
-    *cursor = (struct ring_cursor){.pieces = pieces,
-                                   .count = count,
-                                   .stripe = channels > 1 ? RING_STRIPE : SIZE_MAX,
-                                   .channels = channels,
-                                   .narrow = narrow};
+    *cursor = (struct transfer_cursor){.pieces = pieces,
+                                       .count = count,
+                                       .stripe = channels > 1 ? TRANSFER_STRIPE : SIZE_MAX,
+                                       .channels = channels,
+                                       .narrow = narrow};
     for (size_t i = 0; i < count; i++)
         cursor->total += piece_size(cursor, i);
-    size_t first = channels > 1 ? (size_t)channel * RING_STRIPE : 0;
+    size_t first = channels > 1 ? (size_t)channel * TRANSFER_STRIPE : 0;
     cursor->position = first < cursor->total ? first : cursor->total;
     find_piece(cursor);
 }
 
-size_t ring_cursor_run(const struct ring_cursor *cursor)
+size_t transfer_cursor_run(const struct transfer_cursor *cursor)
 {
     if (cursor->position >= cursor->total)
         return 0;
@@ -41,18 +41,18 @@ size_t ring_cursor_run(const struct ring_cursor *cursor)
     return in_turn < in_piece ? in_turn : in_piece;
 }
 
-char *ring_cursor_at(const struct ring_cursor *cursor)
+char *transfer_cursor_at(const struct transfer_cursor *cursor)
 {
     return cursor->pieces[cursor->piece].at +
            ((cursor->position - cursor->start) << cursor->narrow);
 }
 
-const struct ring_piece *ring_cursor_piece(const struct ring_cursor *cursor)
+const struct transfer_piece *transfer_cursor_piece(const struct transfer_cursor *cursor)
 {
     return &cursor->pieces[cursor->piece];
 }
 
-void ring_cursor_advance(struct ring_cursor *cursor, size_t size)
+void transfer_cursor_advance(struct transfer_cursor *cursor, size_t size)
 {
     cursor->position += size;
     if (cursor->channels > 1 && cursor->position % cursor->stripe == 0)

@@ -5,7 +5,7 @@
 #include "base/moment.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "comm/group/machine.h"
+#include "base/system/boot.h"
 #include "comm/transport/secret.h"
 #include "comm/transport/shm/descriptors.h"
 
@@ -16,7 +16,10 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-enum { SWAP_MS = 5000, TOKEN_SIZE = SECRET_MAC_SIZE, BACKLOG = HOST_MEMBERS_MAX };
+enum { SWAP_MS = 5000, TOKEN_SIZE = SECRET_MAC_SIZE, BACKLOG = TRANSPORT_HOST_MAX };
+
+_Static_assert((int)TRANSPORT_HOST_MAX <= (int)DESCRIPTORS_MAX,
+               "the descriptors of a host fit into one message");
 
 static const char PEERS_DIR[] = "/run/trainyard/peers";
 
@@ -104,8 +107,8 @@ static int listen_somewhere(struct card *card, int *ret_fd, struct err *err)
 
 static int describe_self(struct card *card, const char *pretend, int *ret_listener, struct err *err)
 {
-    char machine[MACHINE_ID_MAX];
-    int result = machine_id(machine, err);
+    char machine[BOOT_ID_MAX];
+    int result = boot_id(machine, err);
     if (result == 0)
         result = listen_somewhere(card, ret_listener, err);
     if (result < 0)
@@ -118,27 +121,27 @@ static int describe_self(struct card *card, const char *pretend, int *ret_listen
 void host_links_find(struct host_links *links, const char *const *hosts, int size, int rank)
 {
     for (int i = 0; i < size; i++) {
-        links->leader[i] = i;
-        for (int j = 0; j < i && hosts[i][0] && links->leader[i] == i; j++)
+        links->leaders[i] = i;
+        for (int j = 0; j < i && hosts[i][0] && links->leaders[i] == i; j++)
             if (strncmp(hosts[j], hosts[i], HOST_NAME_SIZE) == 0)
-                links->leader[i] = links->leader[j];
+                links->leaders[i] = links->leaders[j];
     }
     links->count = links->wanted = 0;
     for (int i = 0; i < size; i++)
-        links->wanted += links->leader[i] == links->leader[rank];
-    if (links->wanted > HOST_MEMBERS_MAX)
+        links->wanted += links->leaders[i] == links->leaders[rank];
+    if (links->wanted > TRANSPORT_HOST_MAX)
         (err_set)(&links->failure, ERR_UNSUPPORTED, "more than %d of them are too many",
-                  HOST_MEMBERS_MAX);
+                  TRANSPORT_HOST_MAX);
     for (int i = 0; i < size; i++) {
         int members = 0;
         for (int j = 0; j < size; j++)
-            members += links->leader[j] == i;
-        for (int j = size - 1; members > HOST_MEMBERS_MAX && j >= 0; j--)
-            if (links->leader[j] == i)
-                links->leader[j] = j;
+            members += links->leaders[j] == i;
+        for (int j = size - 1; members > TRANSPORT_HOST_MAX && j >= 0; j--)
+            if (links->leaders[j] == i)
+                links->leaders[j] = j;
     }
     for (int i = 0; i < size; i++)
-        if (links->leader[i] == links->leader[rank]) {
+        if (links->leaders[i] == links->leaders[rank]) {
             links->index = i == rank ? links->count : links->index;
             links->ranks[links->count++] = i;
         }
@@ -190,73 +193,73 @@ static int accept_members(struct host_links *links, int listener, const struct c
 
 static void close_links(struct host_links *links)
 {
-    for (int i = 0; i < HOST_MEMBERS_MAX; i++)
+    for (int i = 0; i < TRANSPORT_HOST_MAX; i++)
         if (links->links[i] >= 0)
             close(TAKE_FD(links->links[i]));
 }
 
-int host_links_agree(struct host_links *links, struct transport_tcp *tcp, bool yes, struct err *err)
+int host_links_agree(struct host_links *links, struct control *control, bool yes, struct err *err)
 {
-    int size = transport_tcp_size(tcp);
+    int size = control_size(control);
     _cleanup_free_ uint8_t *all = mem_calloc((size_t)size, 1);
     const uint8_t own = yes;
-    int result = transport_tcp_begin(tcp, TRANSPORT_SHARE, sizeof(own), err);
+    int result = control_begin_call(control, CONTROL_CALL_SHARE, sizeof(own), err);
     if (result == 0)
-        result = transport_tcp_exchange(tcp, &own, sizeof(own), all, err);
+        result = control_exchange(control, &own, sizeof(own), all, err);
     if (result < 0)
         return result;
     _cleanup_free_ bool *refused = mem_calloc((size_t)size, sizeof(*refused));
     for (int i = 0; i < size; i++)
-        refused[links->leader[i]] |= !all[i];
-    if (refused[links->leader[transport_tcp_rank(tcp)]]) {
+        refused[links->leaders[i]] |= !all[i];
+    if (refused[links->leaders[control_rank(control)]]) {
         close_links(links);
-        links->ranks[0] = transport_tcp_rank(tcp);
+        links->ranks[0] = control_rank(control);
         links->count = 1;
         links->index = 0;
     }
     for (int i = 0; i < size; i++)
-        if (refused[links->leader[i]])
-            links->leader[i] = i;
+        if (refused[links->leaders[i]])
+            links->leaders[i] = i;
     return 0;
 }
 
 /* Everybody learns of everybody, connects to its leader, and hears who could not. */
-static int meet(struct host_links *links, struct transport_tcp *tcp, const struct card *self,
+static int meet(struct host_links *links, struct control *control, const struct card *self,
                 int listener, struct err *err)
 {
-    int size = transport_tcp_size(tcp), rank = transport_tcp_rank(tcp);
+    int size = control_size(control), rank = control_rank(control);
     _cleanup_free_ struct card *cards = mem_calloc((size_t)size, sizeof(*cards));
-    int result = transport_tcp_begin(tcp, TRANSPORT_SHARE, sizeof(*self), err);
+    int result = control_begin_call(control, CONTROL_CALL_SHARE, sizeof(*self), err);
     if (result == 0)
-        result = transport_tcp_exchange(tcp, self, sizeof(*self), cards, err);
+        result = control_exchange(control, self, sizeof(*self), cards, err);
     if (result < 0)
         return result;
     _cleanup_free_ const char **hosts = mem_calloc((size_t)size, sizeof(*hosts));
     for (int i = 0; i < size; i++)
         hosts[i] = cards[i].host;
     host_links_find(links, hosts, size, rank);
-    bool is_leader = links->leader[rank] == rank;
+    bool is_leader = links->leaders[rank] == rank;
     int connected =
-        is_leader ? 0 : connect_leader(links, &cards[links->leader[rank]], rank, &links->failure);
-    result = host_links_agree(links, tcp, connected == 0, err);
+        is_leader ? 0 : connect_leader(links, &cards[links->leaders[rank]], rank, &links->failure);
+    result = host_links_agree(links, control, connected == 0, err);
     if (result == 0 && links->count > 1 && is_leader &&
         accept_members(links, listener, self, &links->failure) < 0)
         close_links(links); /* which the members see at once */
     return result;
 }
 
-int host_links_open(struct transport_tcp *tcp, const char *pretend, struct host_links **ret,
+int host_links_open(struct control *control, const char *pretend, struct host_links **ret,
                     struct err *err)
 {
     _cleanup_(cleanup_host_links) struct host_links *links = mem_zalloc(sizeof(*links));
     _cleanup_fd_ int listener = -1;
     struct card self = {0};
-    links->leader = mem_calloc((size_t)transport_tcp_size(tcp), sizeof(*links->leader));
-    for (int i = 0; i < HOST_MEMBERS_MAX; i++)
+    links->leaders = mem_calloc((size_t)control_size(control), sizeof(*links->leaders));
+    for (int i = 0; i < TRANSPORT_HOST_MAX; i++)
         links->links[i] = -1;
     if (describe_self(&self, pretend, &listener, &links->failure) < 0)
         self.host[0] = '\0';
-    int result = meet(links, tcp, &self, listener, err);
+    int result = meet(links, control, &self, listener, err);
     forget(self.name);
     if (result < 0)
         return result;
@@ -269,16 +272,16 @@ struct host_links *host_links_free(struct host_links *links)
     if (!links)
         return NULL;
     close_links(links);
-    free(links->leader);
+    free(links->leaders);
     free(links);
     return NULL;
 }
 
 int host_links_swap(struct host_links *links, int fd, int *ret_fds, struct err *err)
 {
-    int fds[HOST_MEMBERS_MAX], result = 0;
+    int fds[TRANSPORT_HOST_MAX], result = 0;
     int64_t deadline = moment_monotonic_ms() + SWAP_MS;
-    for (int i = 0; i < HOST_MEMBERS_MAX; i++)
+    for (int i = 0; i < TRANSPORT_HOST_MAX; i++)
         fds[i] = -1;
     if (links->index == 0) {
         fds[0] = fd;

@@ -10,26 +10,24 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "comm/transport/control.h"
-#include "comm/transport/shm/descriptors.h"
+#include "comm/transport/transport.h"
 
 #include <stdbool.h>
 
-enum { HOST_MEMBERS_MAX = DESCRIPTORS_MAX }; /* a host with more talks over TCP */
 enum { HOST_NAME_SIZE = 128 };
 
 struct host_links {
-    int *leader; /* by rank of the whole group; its own rank if it shares with none */
-    int ranks[HOST_MEMBERS_MAX]; /* of this host, in order */
-    int count, index;            /* of this host; where this member stands among them */
-    int links[HOST_MEMBERS_MAX]; /* the leader's to all, else the first: to the leader; or -1 */
-    int wanted;                  /* how many of them there would be if nothing had failed */
-    struct err failure;          /* why this member could not take part, if it could not */
+    int *leaders; /* by rank of the whole group; its own rank if it shares with none */
+    int ranks[TRANSPORT_HOST_MAX]; /* of this host, in order */
+    int count, index;              /* of this host; where this member stands among them */
+    int links[TRANSPORT_HOST_MAX]; /* the leader's to all, else the first: to the leader; or -1 */
+    int wanted;                    /* how many of them there would be if nothing had failed */
+    struct err failure;            /* why this member could not take part, if it could not */
 };
 
 /* A collective call. `pretend` splits one machine into several hosts, for tests; NULL: it is one.
  * An error only if the group is broken. */
-int host_links_open(struct transport_tcp *tcp, const char *pretend, struct host_links **ret,
+int host_links_open(struct control *control, const char *pretend, struct host_links **ret,
                     struct err *err);
 struct host_links *host_links_free(struct host_links *links);
 DEFINE_CLEANUP(host_links)
@@ -44,7 +42,6 @@ int host_links_swap(struct host_links *links, int fd, int *ret_fds, struct err *
 
 /* A collective call: whether all members of a host say yes. Where not, they are no longer one, and
  * the table says so on every member. */
-int host_links_agree(struct host_links *links, struct transport_tcp *tcp, bool yes,
-                     struct err *err);
+int host_links_agree(struct host_links *links, struct control *control, bool yes, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* One connection's share of a stream; see transport_tcp_lane.h. */
+/* One connection's share of a stream; see lane.h. */
 #include "comm/transport/tcp/lane.h"
 
 #include "comm/transport/reduce.h"
@@ -11,16 +11,16 @@ enum {
     SEND_MIN = 64 * 1024,   /* less than this is held back while more of its piece is to come */
 };
 
-bool transport_tcp_lane_is_done(const struct transport_tcp_lane *lane)
+bool tcp_lane_is_done(const struct tcp_lane *lane)
 {
-    return lane->filled == lane->first && ring_cursor_run(&lane->cursor) == 0;
+    return lane->filled == lane->first && transfer_cursor_run(&lane->cursor) == 0;
 }
 
 /* How many bytes may leave now. */
-static size_t sendable(const struct transport_tcp_lane *lane, size_t limit)
+static size_t sendable(const struct tcp_lane *lane, size_t limit)
 {
-    const struct ring_cursor *cursor = &lane->cursor;
-    size_t size = ring_cursor_run(cursor);
+    const struct transfer_cursor *cursor = &lane->cursor;
+    size_t size = transfer_cursor_run(cursor);
     if (size == 0 || cursor->position >= limit)
         return 0;
     size_t ready = limit - cursor->position;
@@ -29,54 +29,54 @@ static size_t sendable(const struct transport_tcp_lane *lane, size_t limit)
     return ready < SEND_MIN ? 0 : ready;
 }
 
-bool transport_tcp_lane_can_send(const struct transport_tcp_lane *lane, size_t limit)
+bool tcp_lane_can_send(const struct tcp_lane *lane, size_t limit)
 {
     return lane->filled > lane->first || sendable(lane, limit);
 }
 
 /* Round the next floats into the scratch. */
-static void fill(struct transport_tcp_lane *lane, size_t limit)
+static void fill(struct tcp_lane *lane, size_t limit)
 {
     size_t size = sendable(lane, limit);
-    size = size < TRANSPORT_TCP_SCRATCH ? size : TRANSPORT_TCP_SCRATCH;
+    size = size < TCP_LANE_SCRATCH ? size : TCP_LANE_SCRATCH;
     size_t count = size / sizeof(uint16_t);
     if (!count)
         return;
-    float *from = (float *)(void *)ring_cursor_at(&lane->cursor);
+    float *from = (float *)(void *)transfer_cursor_at(&lane->cursor);
     reduce_narrow_bf16((uint16_t *)(void *)lane->scratch, from, count);
-    if (ring_cursor_piece(&lane->cursor)->settle)
+    if (transfer_cursor_piece(&lane->cursor)->settle)
         reduce_widen_bf16(from, (const uint16_t *)(const void *)lane->scratch, count);
     lane->first = 0;
     lane->filled = count * sizeof(uint16_t);
-    ring_cursor_advance(&lane->cursor, lane->filled);
+    transfer_cursor_advance(&lane->cursor, lane->filled);
 }
 
-static ssize_t send_narrow(struct transport_tcp_lane *lane, size_t limit)
+static ssize_t send_narrow(struct tcp_lane *lane, size_t limit)
 {
     if (lane->first == lane->filled)
         fill(lane, limit);
     if (lane->first == lane->filled)
         return -EAGAIN;
     ssize_t sent =
-        connection_send(lane->link, lane->scratch + lane->first, lane->filled - lane->first);
+        connection_send(lane->connection, lane->scratch + lane->first, lane->filled - lane->first);
     if (sent > 0)
         lane->first += (size_t)sent;
     return sent;
 }
 
-static ssize_t send_wide(struct transport_tcp_lane *lane, size_t limit)
+static ssize_t send_wide(struct tcp_lane *lane, size_t limit)
 {
     size_t size = sendable(lane, limit);
     if (!size)
         return -EAGAIN;
-    ssize_t sent = connection_send(lane->link, ring_cursor_at(&lane->cursor),
+    ssize_t sent = connection_send(lane->connection, transfer_cursor_at(&lane->cursor),
                                    size < TURN_MAX ? size : TURN_MAX);
     if (sent > 0)
-        ring_cursor_advance(&lane->cursor, (size_t)sent);
+        transfer_cursor_advance(&lane->cursor, (size_t)sent);
     return sent;
 }
 
-int transport_tcp_lane_send(struct transport_tcp_lane *lane, size_t limit)
+int tcp_lane_send(struct tcp_lane *lane, size_t limit)
 {
     for (size_t turn = 0; turn < TURN_MAX;) {
         ssize_t sent = lane->cursor.narrow ? send_narrow(lane, limit) : send_wide(lane, limit);
@@ -90,16 +90,17 @@ int transport_tcp_lane_send(struct transport_tcp_lane *lane, size_t limit)
 }
 
 /* Receive into the scratch, and bring whole elements to their place. */
-static ssize_t receive_and_convert(struct transport_tcp_lane *lane, size_t size)
+static ssize_t receive_and_convert(struct tcp_lane *lane, size_t size)
 {
-    bool narrow = lane->cursor.narrow, add = ring_cursor_piece(&lane->cursor)->add;
+    bool narrow = lane->cursor.narrow, add = transfer_cursor_piece(&lane->cursor)->add;
     size_t element = narrow ? sizeof(uint16_t) : sizeof(float);
-    size_t room = size < TRANSPORT_TCP_SCRATCH ? size : TRANSPORT_TCP_SCRATCH;
-    ssize_t got = connection_recv(lane->link, lane->scratch + lane->filled, room - lane->filled);
+    size_t room = size < TCP_LANE_SCRATCH ? size : TCP_LANE_SCRATCH;
+    ssize_t got =
+        connection_recv(lane->connection, lane->scratch + lane->filled, room - lane->filled);
     if (got < 0)
         return got;
     size_t have = lane->filled + (size_t)got, count = have / element;
-    float *to = (float *)(void *)ring_cursor_at(&lane->cursor);
+    float *to = (float *)(void *)transfer_cursor_at(&lane->cursor);
     if (!narrow)
         reduce_add_f32(to, lane->scratch, count);
     else if (add)
@@ -108,22 +109,22 @@ static ssize_t receive_and_convert(struct transport_tcp_lane *lane, size_t size)
         reduce_widen_bf16(to, (const uint16_t *)(const void *)lane->scratch, count);
     lane->filled = have % element;
     memmove(lane->scratch, lane->scratch + count * element, lane->filled);
-    ring_cursor_advance(&lane->cursor, count * element);
+    transfer_cursor_advance(&lane->cursor, count * element);
     return got;
 }
 
-int transport_tcp_lane_receive(struct transport_tcp_lane *lane)
+int tcp_lane_receive(struct tcp_lane *lane)
 {
     size_t turn = 0;
-    for (size_t size; turn < TURN_MAX && (size = ring_cursor_run(&lane->cursor));) {
+    for (size_t size; turn < TURN_MAX && (size = transfer_cursor_run(&lane->cursor));) {
         ssize_t got;
-        if (lane->cursor.narrow || ring_cursor_piece(&lane->cursor)->add) {
+        if (lane->cursor.narrow || transfer_cursor_piece(&lane->cursor)->add) {
             got = receive_and_convert(lane, size);
         } else {
-            got = connection_recv(lane->link, ring_cursor_at(&lane->cursor),
+            got = connection_recv(lane->connection, transfer_cursor_at(&lane->cursor),
                                   size < TURN_MAX ? size : TURN_MAX);
             if (got > 0)
-                ring_cursor_advance(&lane->cursor, (size_t)got);
+                transfer_cursor_advance(&lane->cursor, (size_t)got);
         }
         if (got == -EAGAIN)
             return turn > 0;

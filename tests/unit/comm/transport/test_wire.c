@@ -108,25 +108,26 @@ static void a_proof_depends_on_everything(void **state)
 static void lanes_cover_a_stream_once(void **state)
 {
     static char memory[1 << 20];
-    const struct ring_piece pieces[] = {
-        {.at = memory, .size = 100000},      {.at = memory, .size = 0},
-        {.at = memory, .size = RING_STRIPE}, {.at = memory, .size = 4},
-        {.at = memory, .size = 3 * 131072},  {.at = memory, .size = 0},
+    const struct transfer_piece pieces[] = {
+        {.at = memory, .size = 100000},          {.at = memory, .size = 0},
+        {.at = memory, .size = TRANSFER_STRIPE}, {.at = memory, .size = 4},
+        {.at = memory, .size = 3 * 131072},      {.at = memory, .size = 0},
     };
     for (int round = 0; round < 16; round++) {
         bool narrow = round % 2;
         int channels = round / 2 + 1;
-        size_t total = (100000 + RING_STRIPE + 4 + 3 * 131072) >> narrow;
+        size_t total = (100000 + TRANSFER_STRIPE + 4 + 3 * 131072) >> narrow;
         unsigned char *owners = mem_zalloc(total);
         for (int channel = 0; channel < channels; channel++) {
-            struct ring_cursor cursor;
-            ring_cursor_init(&cursor, pieces, ARRAY_SIZE(pieces), narrow, channel, channels);
-            for (size_t run, part = 1; (run = ring_cursor_run(&cursor)); part = part * 7 % 1000) {
+            struct transfer_cursor cursor;
+            transfer_cursor_init(&cursor, pieces, ARRAY_SIZE(pieces), narrow, channel, channels);
+            for (size_t run, part = 1; (run = transfer_cursor_run(&cursor));
+                 part = part * 7 % 1000) {
                 size_t size = run < part ? run : part, in = cursor.position - cursor.start;
-                assert_ptr_equal(ring_cursor_at(&cursor), memory + (narrow ? 2 * in : in));
+                assert_ptr_equal(transfer_cursor_at(&cursor), memory + (narrow ? 2 * in : in));
                 for (size_t i = 0; i < size; i++)
                     owners[cursor.position + i]++;
-                ring_cursor_advance(&cursor, size);
+                transfer_cursor_advance(&cursor, size);
             }
             assert_int_equal(cursor.position, total);
         }
