@@ -2,7 +2,7 @@
  * answered from a store. Every message has one answer that is well-formed, and what is read is
  * written back as the same bytes. */
 #include "base/mem.h"
-#include "comm/ps/serve.h"
+#include "comm/ps/handler.h"
 
 #include <string.h>
 

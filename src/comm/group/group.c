@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "comm/collective/collective.h"
-#include "comm/group/assembly.h"
+#include "comm/group/formation.h"
 
 #include <string.h>
 

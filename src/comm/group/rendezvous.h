@@ -9,7 +9,7 @@
 #define TRAINYARD_COMM_RENDEZVOUS_H
 
 #include "base/err.h"
-#include "comm/group/door.h"
+#include "comm/group/peer_listener.h"
 
 #include <trainyard/tf_config.h>
 

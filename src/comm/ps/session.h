@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_COMM_PS_SESSION_H
 #define TRAINYARD_COMM_PS_SESSION_H
 
-#include "comm/ps/serve.h"
+#include "comm/ps/handler.h"
 #include "comm/transport/handshake.h"
 
 enum ps_session_state {

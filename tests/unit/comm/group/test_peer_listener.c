@@ -1,5 +1,5 @@
 /* Who stands at a door that more want to come to than it holds; time is what the test says. */
-#include "comm/group/door.h"
+#include "comm/group/peer_listener.h"
 #include "comm/transport/socket.h"
 
 #include <arpa/inet.h>

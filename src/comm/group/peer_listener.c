@@ -1,5 +1,5 @@
 /* Where others knock; see door.h. */
-#include "comm/group/door.h"
+#include "comm/group/peer_listener.h"
 
 #include "comm/transport/socket.h"
 

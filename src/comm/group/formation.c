@@ -1,5 +1,5 @@
 /* How a group comes about; see assembly.h. */
-#include "comm/group/assembly.h"
+#include "comm/group/formation.h"
 
 #include "base/buf.h"
 #include "base/hash.h"
@@ -8,8 +8,8 @@
 #include "base/str.h"
 #include "base/system/boot.h"
 #include "comm/cluster/tf_config.h"
-#include "comm/group/lobby.h"
 #include "comm/group/membership.h"
+#include "comm/group/peer_discovery.h"
 #include "comm/transport/secret.h"
 
 #include <stdio.h>

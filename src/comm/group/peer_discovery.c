@@ -1,5 +1,5 @@
 /* Where tasks meet before they are a group; see lobby.h. */
-#include "comm/group/lobby.h"
+#include "comm/group/peer_discovery.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

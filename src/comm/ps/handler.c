@@ -1,5 +1,5 @@
 /* One worker's requests, answered from the store; see ps_serve.h. */
-#include "comm/ps/serve.h"
+#include "comm/ps/handler.h"
 
 #include "base/mem.h"
 
