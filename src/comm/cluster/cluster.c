@@ -17,25 +17,6 @@ const char *ty_role_name(enum ty_role role)
     return (unsigned)role < TY_ROLES ? ROLE_NAMES[role] : "unknown role";
 }
 
-void tf_config_task_name(const struct ty_task *task, char text[TF_CONFIG_TASK_TEXT_MAX])
-{
-    if (task->role == TY_ROLE_CHIEF)
-        snprintf(text, TF_CONFIG_TASK_TEXT_MAX, "chief");
-    else
-        snprintf(text, TF_CONFIG_TASK_TEXT_MAX, "%s %d", ty_role_name(task->role), task->index);
-}
-
-void tf_config_task_describe(const struct ty_task *task, char text[TF_CONFIG_TASK_TEXT_MAX])
-{
-    tf_config_task_name(task, text);
-    if (!task->port)
-        return;
-    size_t used = strlen(text);
-    bool ipv6 = strchr(task->host, ':') != NULL;
-    snprintf(text + used, TF_CONFIG_TASK_TEXT_MAX - used, " (%s%s%s:%d)", ipv6 ? "[" : "",
-             task->host, ipv6 ? "]" : "", task->port);
-}
-
 int cluster_role_parse(const char *text, enum ty_role *ret, struct err *err)
 {
     if (str_eq_nocase(text, "master")) {
@@ -68,7 +49,7 @@ size_t cluster_builder_count(const struct cluster_builder *builder, enum ty_role
 }
 
 /* "host:port" into the task. A host is not looked up here, only that it can be one. */
-static int parse_address(const char *address, struct ty_task *task, struct err *err)
+static int cluster_parse_address(const char *address, struct ty_task *task, struct err *err)
 {
     const char *colon = strrchr(address, ':'), *host = address;
     size_t size = colon ? (size_t)(colon - address) : 0;
@@ -109,7 +90,7 @@ int cluster_builder_add(struct cluster_builder *builder, enum ty_role role, int 
     if (builder->count == TY_TASKS_MAX)
         return err_set(err, ERR_TOO_MANY, "a cluster has at most %d tasks", TY_TASKS_MAX);
     struct ty_task task = {.role = role, .index = index};
-    int result = address ? parse_address(address, &task, err) : 0;
+    int result = address ? cluster_parse_address(address, &task, err) : 0;
     if (result < 0) {
         char name[TF_CONFIG_TASK_TEXT_MAX];
         tf_config_task_name(&task, name);
@@ -139,7 +120,7 @@ int cluster_builder_add_list(struct cluster_builder *builder, enum ty_role role,
     return 0;
 }
 
-static int by_role_and_index(const void *a, const void *b)
+static int cluster_compare_tasks(const void *a, const void *b)
 {
     const struct ty_task *left = a, *right = b;
     if (left->role != right->role)
@@ -148,21 +129,21 @@ static int by_role_and_index(const void *a, const void *b)
 }
 
 /* Of pointers to tasks; equal addresses come to stand side by side. */
-static int by_address(const void *a, const void *b)
+static int cluster_compare_addresses(const void *a, const void *b)
 {
     const struct ty_task *left = *(struct ty_task *const *)a, *right = *(struct ty_task *const *)b;
     if (left->port != right->port)
         return left->port < right->port ? -1 : 1;
     int order = strcasecmp(left->host, right->host);
-    return order ? order : by_role_and_index(left, right);
+    return order ? order : cluster_compare_tasks(left, right);
 }
 
-static int check_addresses(const struct cluster_builder *builder, struct err *err)
+static int cluster_check_addresses(const struct cluster_builder *builder, struct err *err)
 {
     _cleanup_free_ const struct ty_task **sorted = mem_calloc(builder->count, sizeof(*sorted));
     for (size_t i = 0; i < builder->count; i++)
         sorted[i] = &builder->tasks[i];
-    qsort(sorted, builder->count, sizeof(*sorted), by_address);
+    qsort(sorted, builder->count, sizeof(*sorted), cluster_compare_addresses);
     for (size_t i = 1; i < builder->count; i++) {
         const struct ty_task *a = sorted[i - 1], *b = sorted[i];
         if (!a->port || a->port != b->port || strcasecmp(a->host, b->host) != 0)
@@ -182,11 +163,11 @@ int cluster_builder_finish(struct cluster_builder *builder, enum ty_role role, i
     if (cluster_builder_count(builder, TY_ROLE_CHIEF) > 1)
         return err_set(err, ERR_INVALID, "a cluster has one chief, not %zu",
                        cluster_builder_count(builder, TY_ROLE_CHIEF));
-    int result = check_addresses(builder, err);
+    int result = cluster_check_addresses(builder, err);
     if (result < 0)
         return result;
     if (builder->count)
-        qsort(builder->tasks, builder->count, sizeof(*builder->tasks), by_role_and_index);
+        qsort(builder->tasks, builder->count, sizeof(*builder->tasks), cluster_compare_tasks);
     for (size_t i = 0; i < builder->count; i++) {
         if (builder->tasks[i].role != role || builder->tasks[i].index != index)
             continue;
@@ -230,11 +211,6 @@ size_t ty_tf_config_count(const struct ty_tf_config *config, enum ty_role role)
     for (size_t i = 0; i < config->count; i++)
         count += config->tasks[i].role == role;
     return count;
-}
-
-size_t tf_config_workers(const struct ty_tf_config *config)
-{
-    return ty_tf_config_count(config, TY_ROLE_CHIEF) + ty_tf_config_count(config, TY_ROLE_WORKER);
 }
 
 bool ty_tf_config_is_chief(const struct ty_tf_config *config)

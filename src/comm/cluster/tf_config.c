@@ -8,10 +8,11 @@
 #include "base/str.h"
 #include "comm/cluster/cluster.h"
 
+#include <stdio.h>
 #include <string.h>
 
-static int add_address(struct cluster_builder *builder, enum ty_role role, int index,
-                       const struct json *value, struct err *err)
+static int tf_config_add_address(struct cluster_builder *builder, enum ty_role role, int index,
+                                 const struct json *value, struct err *err)
 {
     const char *address = json_text(value);
     if (!address || strlen(address) != value->size)
@@ -21,8 +22,8 @@ static int add_address(struct cluster_builder *builder, enum ty_role role, int i
 }
 
 /* One member of the cluster: a list of addresses, or the sparse form {"3": address}. */
-static int add_role(struct cluster_builder *builder, const struct json *member, bool *ret_sparse,
-                    struct err *err)
+static int tf_config_add_role(struct cluster_builder *builder, const struct json *member,
+                              bool *ret_sparse, struct err *err)
 {
     enum ty_role role;
     int result = cluster_role_parse(member->name, &role, err);
@@ -36,10 +37,10 @@ static int add_role(struct cluster_builder *builder, const struct json *member, 
     case JSON_NULL:
         return 0;
     case JSON_STRING:
-        return add_address(builder, role, 0, member, err);
+        return tf_config_add_address(builder, role, 0, member, err);
     case JSON_ARRAY:
         JSON_EACH (value, member) {
-            if ((result = add_address(builder, role, index++, value, err)) < 0)
+            if ((result = tf_config_add_address(builder, role, index++, value, err)) < 0)
                 return result;
         }
         return 0;
@@ -50,7 +51,7 @@ static int add_role(struct cluster_builder *builder, const struct json *member, 
             if (str_to_int64(value->name, 0, TY_TASKS_MAX - 1, &key, NULL) < 0)
                 return err_set(err, ERR_INVALID, "'%s' is no task index of a %s", value->name,
                                ty_role_name(role));
-            if ((result = add_address(builder, role, (int)key, value, err)) < 0)
+            if ((result = tf_config_add_address(builder, role, (int)key, value, err)) < 0)
                 return result;
         }
         return 0;
@@ -61,7 +62,7 @@ static int add_role(struct cluster_builder *builder, const struct json *member, 
 }
 
 /* A name in any case, as roles are. */
-static const struct json *get(const struct json *object, const char *name)
+static const struct json *tf_config_get(const struct json *object, const char *name)
 {
     JSON_EACH (member, object) {
         if (str_eq_nocase(member->name, name))
@@ -71,7 +72,7 @@ static const struct json *get(const struct json *object, const char *name)
 }
 
 /* Without a cluster a process trains alone, and so would each of many whose cluster is misspelt. */
-static int check_alone(const struct json *root, struct err *err)
+static int tf_config_check_alone(const struct json *root, struct err *err)
 {
     static const char *const NAMES[] = {"cluster"};
     JSON_EACH (member, root) {
@@ -83,19 +84,19 @@ static int check_alone(const struct json *root, struct err *err)
 }
 
 /* An index of -1: it is not said. */
-static int parse_task(const struct json *task, enum ty_role *ret_role, int *ret_index,
-                      struct err *err)
+static int tf_config_parse_task(const struct json *task, enum ty_role *ret_role, int *ret_index,
+                                struct err *err)
 {
     if (!task || task->type != JSON_OBJECT)
         return err_set(err, ERR_INVALID,
                        "it has a cluster but no task: add \"task\": {\"type\": …, \"index\": …}");
-    const char *type = json_text(get(task, "type"));
+    const char *type = json_text(tf_config_get(task, "type"));
     if (!type)
         return err_set(err, ERR_INVALID, "the task has no type, such as \"worker\"");
     int result = cluster_role_parse(type, ret_role, err);
     if (result < 0)
         return result;
-    const struct json *index = get(task, "index");
+    const struct json *index = tf_config_get(task, "index");
     if (!index) {
         *ret_index = -1;
         return 0;
@@ -117,8 +118,8 @@ static int parse_task(const struct json *task, enum ty_role *ret_role, int *ret_
 }
 
 /* A task that does not say which of its role it is must be the only one. */
-static int need_index(const struct cluster_builder *builder, enum ty_role role, int *index,
-                      struct err *err)
+static int tf_config_need_index(const struct cluster_builder *builder, enum ty_role role,
+                                int *index, struct err *err)
 {
     size_t count = cluster_builder_count(builder, role);
     if (*index < 0 && count > 1)
@@ -132,8 +133,8 @@ static int need_index(const struct cluster_builder *builder, enum ty_role role, 
 
 /* Some tasks may be missing from the cluster and still be right: an evaluator works beside it, and
  * the sparse form lists a server only to itself (at position 0) and other roles not at all. */
-static int add_unlisted_self(struct cluster_builder *builder, enum ty_role role, int index,
-                             bool sparse, struct err *err)
+static int tf_config_add_unlisted_self(struct cluster_builder *builder, enum ty_role role,
+                                       int index, bool sparse, struct err *err)
 {
     for (size_t i = 0; i < builder->count; i++)
         if (builder->tasks[i].role == role && builder->tasks[i].index == index)
@@ -150,18 +151,18 @@ static int add_unlisted_self(struct cluster_builder *builder, enum ty_role role,
     return 0;
 }
 
-static int parse_tree(const struct json *root, struct ty_tf_config **ret, struct err *err)
+static int tf_config_parse_tree(const struct json *root, struct ty_tf_config **ret, struct err *err)
 {
     if (root->type != JSON_OBJECT)
         return err_set(err, ERR_INVALID, "it is %s, not an object", json_type_name(root->type));
-    const struct json *cluster = get(root, "cluster");
+    const struct json *cluster = tf_config_get(root, "cluster");
     bool sparse = false;
     int result;
     if (!cluster) {
-        cluster = get(root, "sparseCluster");
+        cluster = tf_config_get(root, "sparseCluster");
         sparse = cluster != NULL;
     }
-    if (!cluster && (result = check_alone(root, err)) < 0)
+    if (!cluster && (result = tf_config_check_alone(root, err)) < 0)
         return result;
     if (!cluster || cluster->type == JSON_NULL ||
         (cluster->type == JSON_OBJECT && !json_count(cluster))) {
@@ -173,14 +174,14 @@ static int parse_tree(const struct json *root, struct ty_tf_config **ret, struct
                        json_type_name(cluster->type));
     _cleanup_builder_ struct cluster_builder builder = {0};
     JSON_EACH (member, cluster) {
-        if ((result = add_role(&builder, member, &sparse, err)) < 0)
+        if ((result = tf_config_add_role(&builder, member, &sparse, err)) < 0)
             return result;
     }
     enum ty_role role = TY_ROLE_WORKER;
     int index = 0;
-    if ((result = parse_task(get(root, "task"), &role, &index, err)) < 0 ||
-        (result = need_index(&builder, role, &index, err)) < 0 ||
-        (result = add_unlisted_self(&builder, role, index, sparse, err)) < 0 ||
+    if ((result = tf_config_parse_task(tf_config_get(root, "task"), &role, &index, err)) < 0 ||
+        (result = tf_config_need_index(&builder, role, &index, err)) < 0 ||
+        (result = tf_config_add_unlisted_self(&builder, role, index, sparse, err)) < 0 ||
         (result = cluster_builder_finish(&builder, role, index, ret, err)) < 0)
         return result;
     (*ret)->sparse = sparse;
@@ -200,6 +201,30 @@ int tf_config_parse(const char *text, size_t size, struct ty_tf_config **ret, st
     struct json *root;
     int result = json_parse(arena, text, size, &limits, &root, err);
     if (result == 0)
-        result = parse_tree(root, ret, err);
+        result = tf_config_parse_tree(root, ret, err);
     return result < 0 && err ? err_wrap(err, "TF_CONFIG") : result;
+}
+
+size_t tf_config_workers(const struct ty_tf_config *config)
+{
+    return ty_tf_config_count(config, TY_ROLE_CHIEF) + ty_tf_config_count(config, TY_ROLE_WORKER);
+}
+
+void tf_config_task_name(const struct ty_task *task, char text[TF_CONFIG_TASK_TEXT_MAX])
+{
+    if (task->role == TY_ROLE_CHIEF)
+        snprintf(text, TF_CONFIG_TASK_TEXT_MAX, "chief");
+    else
+        snprintf(text, TF_CONFIG_TASK_TEXT_MAX, "%s %d", ty_role_name(task->role), task->index);
+}
+
+void tf_config_task_describe(const struct ty_task *task, char text[TF_CONFIG_TASK_TEXT_MAX])
+{
+    tf_config_task_name(task, text);
+    if (!task->port)
+        return;
+    size_t used = strlen(text);
+    bool ipv6 = strchr(task->host, ':') != NULL;
+    snprintf(text + used, TF_CONFIG_TASK_TEXT_MAX - used, " (%s%s%s:%d)", ipv6 ? "[" : "",
+             task->host, ipv6 ? "]" : "", task->port);
 }

@@ -38,18 +38,19 @@ struct environment {
     void *context;
 };
 
-static const char *get_value(const struct environment *environment, const char *name)
+static const char *environment_value(const struct environment *environment, const char *name)
 {
     const char *value = environment->get(environment->context, name);
     return str_is_empty(value) ? NULL : value;
 }
 
 /* A number from the first of two variables that is set. */
-static int get_number(const struct environment *environment, const char *first, const char *second,
-                      int64_t min, int64_t max, int64_t *ret, struct err *err)
+static int environment_number(const struct environment *environment, const char *first,
+                              const char *second, int64_t min, int64_t max, int64_t *ret,
+                              struct err *err)
 {
-    const char *name = get_value(environment, first) ? first : second;
-    const char *value = get_value(environment, name);
+    const char *name = environment_value(environment, first) ? first : second;
+    const char *value = environment_value(environment, name);
     if (!value)
         return err_set(err, ERR_INVALID, "MASTER_ADDR is set, but neither %s nor %s is", first,
                        second);
@@ -59,29 +60,33 @@ static int get_number(const struct environment *environment, const char *first, 
 
 /* How many processes: PyTorchJob with several processes a node multiplies WORLD_SIZE by them, but
  * the trainer runs once a node and uses threads inside, so the number of nodes counts. */
-static int get_world_size(const struct environment *environment, int64_t *ret, struct err *err)
+static int environment_world_size(const struct environment *environment, int64_t *ret,
+                                  struct err *err)
 {
-    const char *nodes = get_value(environment, "PET_NNODES");
+    const char *nodes = environment_value(environment, "PET_NNODES");
     if (nodes && strchr(nodes, ':'))
         return err_set(err, ERR_UNSUPPORTED,
                        "PET_NNODES is the range '%s': give a fixed number of nodes", nodes);
     int64_t processes;
-    const char *per_node = get_value(environment, "PET_NPROC_PER_NODE");
+    const char *per_node = environment_value(environment, "PET_NPROC_PER_NODE");
     if (nodes && per_node && str_to_int64(per_node, 2, TY_TASKS_MAX, &processes, NULL) == 0)
-        return get_number(environment, "PET_NNODES", "PET_NNODES", 1, TY_TASKS_MAX, ret, err);
-    return get_number(environment, "WORLD_SIZE", "PET_NNODES", 1, TY_TASKS_MAX, ret, err);
+        return environment_number(environment, "PET_NNODES", "PET_NNODES", 1, TY_TASKS_MAX, ret,
+                                  err);
+    return environment_number(environment, "WORLD_SIZE", "PET_NNODES", 1, TY_TASKS_MAX, ret, err);
 }
 
 /* Only rank 0 has an address here: it is the chief, the others are worker 0, 1, … as PyTorchJob
  * names them. */
-static int from_master(const struct environment *environment, const char *host,
-                       struct ty_tf_config **ret, struct err *err)
+static int environment_parse_master(const struct environment *environment, const char *host,
+                                    struct ty_tf_config **ret, struct err *err)
 {
     int64_t port = 0, rank = 0, size = 0;
-    int result = get_number(environment, "MASTER_PORT", "PET_MASTER_PORT", 1, 65535, &port, err);
-    if (result < 0 || (result = get_world_size(environment, &size, err)) < 0)
+    int result =
+        environment_number(environment, "MASTER_PORT", "PET_MASTER_PORT", 1, 65535, &port, err);
+    if (result < 0 || (result = environment_world_size(environment, &size, err)) < 0)
         return result;
-    if ((result = get_number(environment, "RANK", "PET_NODE_RANK", 0, size - 1, &rank, err)) < 0)
+    if ((result =
+             environment_number(environment, "RANK", "PET_NODE_RANK", 0, size - 1, &rank, err)) < 0)
         return result;
     _cleanup_builder_ struct cluster_builder builder = {0};
     _cleanup_free_ char *address =
@@ -100,14 +105,14 @@ static int from_master(const struct environment *environment, const char *host,
 }
 
 /* Several processes are meant, and nobody says where they meet: each would train for itself. */
-static int check_alone(const struct environment *environment, struct err *err)
+static int environment_check_alone(const struct environment *environment, struct err *err)
 {
     static const struct {
         const char *name;
         int64_t alone; /* what it is where there is one process */
     } NUMBERS[] = {{"WORLD_SIZE", 1}, {"PET_NNODES", 1}, {"RANK", 0}, {"PET_NODE_RANK", 0}};
     for (size_t i = 0; i < ARRAY_SIZE(NUMBERS); i++) {
-        const char *value = get_value(environment, NUMBERS[i].name);
+        const char *value = environment_value(environment, NUMBERS[i].name);
         int64_t number;
         if (value && str_to_int64(value, 0, INT64_MAX, &number, NULL) == 0 &&
             number > NUMBERS[i].alone)
@@ -123,26 +128,26 @@ int tf_config_from_environment(const char *(*get)(void *context, const char *nam
                                struct ty_tf_config **ret, struct err *err)
 {
     const struct environment environment = {.get = get, .context = context};
-    const char *text = get_value(&environment, "TF_CONFIG");
+    const char *text = environment_value(&environment, "TF_CONFIG");
     if (text)
         return tf_config_parse(text, strlen(text), ret, err);
-    const char *host = get_value(&environment, "MASTER_ADDR");
+    const char *host = environment_value(&environment, "MASTER_ADDR");
     if (!host)
-        host = get_value(&environment, "PET_MASTER_ADDR");
+        host = environment_value(&environment, "PET_MASTER_ADDR");
     if (host)
-        return from_master(&environment, host, ret, err);
-    int result = check_alone(&environment, err);
+        return environment_parse_master(&environment, host, ret, err);
+    int result = environment_check_alone(&environment, err);
     if (result == 0)
         *ret = cluster_alone();
     return result;
 }
 
-static const char *get_from_process(void *context, const char *name)
+static const char *environment_get(void *context, const char *name)
 {
     return getenv(name);
 }
 
 int tf_config_from_process_environment(struct ty_tf_config **ret, struct err *err)
 {
-    return tf_config_from_environment(get_from_process, NULL, ret, err);
+    return tf_config_from_environment(environment_get, NULL, ret, err);
 }

@@ -6,13 +6,14 @@
 
 #include <string.h>
 
-static bool can(const struct collective_transports *transports, size_t count)
+static bool direct_can(const struct collective_transports *transports, size_t count)
 {
     return count <= WIRE_FRAME_MAX / sizeof(float);
 }
 
-static int run(const struct collective_transports *transports, const struct collective_ranks *among,
-               float *data, size_t count, struct err *err)
+static int direct_run(const struct collective_transports *transports,
+                      const struct collective_ranks *among, float *data, size_t count,
+                      struct err *err)
 {
     size_t members = (size_t)control_size(transports->control);
     _cleanup_free_ float *all = mem_calloc(members * count, sizeof(*all));
@@ -29,6 +30,6 @@ static int run(const struct collective_transports *transports, const struct coll
 const struct collective_allreduce collective_allreduce_direct = {
     .name = "direct",
     .needs = "3 to 64 workers, or less data",
-    .can = can,
-    .run = run,
+    .can = direct_can,
+    .run = direct_run,
 };

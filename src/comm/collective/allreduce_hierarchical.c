@@ -13,14 +13,14 @@ enum {
     PIECE = TRANSPORT_SLOT_SIZE / (int)sizeof(float), /* floats */
 };
 
-static bool can(const struct collective_transports *transports, size_t count)
+static bool hierarchical_can(const struct collective_transports *transports, size_t count)
 {
     return transports->memory && !collective_all_shared(transports) &&
            transports->streams->has_pairs;
 }
 
 /* The leaders; index -1: this member is none. */
-static struct collective_ranks leaders_of(const struct collective_transports *transports)
+static struct collective_ranks hierarchical_leaders(const struct collective_transports *transports)
 {
     int size = control_size(transports->control), rank = control_rank(transports->control);
     struct collective_ranks leaders = {.ranks = mem_calloc((size_t)size, sizeof(int)), .index = -1};
@@ -33,7 +33,7 @@ static struct collective_ranks leaders_of(const struct collective_transports *tr
 }
 
 /* This member's chunk of the sum over its machine, into what the leader has: rows[0]. */
-static void sum_chunk(const struct transport *memory, float *const *rows, size_t count)
+static void hierarchical_sum_chunk(const struct transport *memory, float *const *rows, size_t count)
 {
     size_t members = (size_t)memory->count, index = (size_t)memory->index;
     size_t each = (count / members + CHUNK_ALIGN) / CHUNK_ALIGN * CHUNK_ALIGN;
@@ -45,22 +45,22 @@ static void sum_chunk(const struct transport *memory, float *const *rows, size_t
     reduce_rows_f32(chunk[0], chunk, members, here);
 }
 
-static int sum_between(const struct collective_transports *transports,
-                       const struct collective_ranks *leaders, float *data, size_t count,
-                       struct err *err)
+static int hierarchical_sum_between_hosts(const struct collective_transports *transports,
+                                          const struct collective_ranks *leaders, float *data,
+                                          size_t count, struct err *err)
 {
     return collective_allreduce_choose_among(count)->run(transports, leaders, data, count, err);
 }
 
-static int sum_in_place(const struct collective_transports *transports,
-                        const struct collective_ranks *leaders, float *const *rows, float *data,
-                        size_t count, struct err *err)
+static int hierarchical_sum_in_place(const struct collective_transports *transports,
+                                     const struct collective_ranks *leaders, float *const *rows,
+                                     float *data, size_t count, struct err *err)
 {
     struct transport *memory = transports->memory;
-    sum_chunk(memory, rows, count);
+    hierarchical_sum_chunk(memory, rows, count);
     int result = transport_barrier(memory, err);
     if (result == 0 && leaders->index >= 0)
-        result = sum_between(transports, leaders, data, count, err);
+        result = hierarchical_sum_between_hosts(transports, leaders, data, count, err);
     if (result == 0)
         result = transport_barrier(memory, err);
     if (result == 0 && leaders->index < 0)
@@ -70,9 +70,9 @@ static int sum_in_place(const struct collective_transports *transports,
 
 /* Data that lies elsewhere: in through the members' slots, out through the leader's. Between the
  * machines it goes in one piece all the same: elsewhere it may be summed in place. */
-static int sum_through_slots(const struct collective_transports *transports,
-                             const struct collective_ranks *leaders, float *data, size_t count,
-                             struct err *err)
+static int hierarchical_sum_through_slots(const struct collective_transports *transports,
+                                          const struct collective_ranks *leaders, float *data,
+                                          size_t count, struct err *err)
 {
     struct transport *memory = transports->memory;
     float *rows[TRANSPORT_HOST_MAX] = {NULL};
@@ -84,37 +84,38 @@ static int sum_through_slots(const struct collective_transports *transports,
             return result;
         for (int i = 0; i < memory->count; i++)
             rows[i] = transport_slot(memory, i, 1);
-        sum_chunk(memory, rows, here);
+        hierarchical_sum_chunk(memory, rows, here);
         result = transport_barrier(memory, err);
         if (result == 0 && leaders->index >= 0)
             memcpy(data + at, transport_slot(memory, 0, 2), here * sizeof(float));
     }
     if (result == 0 && leaders->index >= 0)
-        result = sum_between(transports, leaders, data, count, err);
+        result = hierarchical_sum_between_hosts(transports, leaders, data, count, err);
     if (result == 0)
         result = collective_broadcast_shared(memory, 0, data, count * sizeof(float), err);
     return result;
 }
 
-static int run(const struct collective_transports *transports, const struct collective_ranks *among,
-               float *data, size_t count, struct err *err)
+static int hierarchical_run(const struct collective_transports *transports,
+                            const struct collective_ranks *among, float *data, size_t count,
+                            struct err *err)
 {
-    struct collective_ranks leaders = leaders_of(transports);
+    struct collective_ranks leaders = hierarchical_leaders(transports);
     _cleanup_free_ int *owned = leaders.ranks;
     (void)owned;
     if (transports->memory->count == 1)
-        return sum_between(transports, &leaders, data, count, err);
+        return hierarchical_sum_between_hosts(transports, &leaders, data, count, err);
     int result = transport_begin(transports->memory, data, err);
     if (result < 0)
         return result;
     float *const *rows = transport_rows(transports->memory);
-    return rows ? sum_in_place(transports, &leaders, rows, data, count, err)
-                : sum_through_slots(transports, &leaders, data, count, err);
+    return rows ? hierarchical_sum_in_place(transports, &leaders, rows, data, count, err)
+                : hierarchical_sum_through_slots(transports, &leaders, data, count, err);
 }
 
 const struct collective_allreduce collective_allreduce_hierarchical = {
     .name = "hierarchical",
     .needs = "several machines, one of them with several workers",
-    .can = can,
-    .run = run,
+    .can = hierarchical_can,
+    .run = hierarchical_run,
 };

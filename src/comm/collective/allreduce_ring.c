@@ -6,13 +6,13 @@
 #include "base/mem.h"
 #include "comm/collective/collective.h"
 
-static bool can(const struct collective_transports *transports, size_t count)
+static bool ring_can(const struct collective_transports *transports, size_t count)
 {
     return true;
 }
 
 /* The first `count % members` chunks have one float more. */
-static struct transfer_piece chunk_of(float *data, size_t count, size_t members, size_t chunk)
+static struct transfer_piece ring_chunk(float *data, size_t count, size_t members, size_t chunk)
 {
     size_t base = count / members, more = count % members;
     size_t first = chunk * base + (chunk < more ? chunk : more);
@@ -20,8 +20,9 @@ static struct transfer_piece chunk_of(float *data, size_t count, size_t members,
     return (struct transfer_piece){.at = (char *)(data + first), .size = floats * sizeof(float)};
 }
 
-static int run(const struct collective_transports *transports, const struct collective_ranks *among,
-               float *data, size_t count, struct err *err)
+static int ring_run(const struct collective_transports *transports,
+                    const struct collective_ranks *among, float *data, size_t count,
+                    struct err *err)
 {
     size_t members = (size_t)(among ? among->count : control_size(transports->control));
     size_t index = (size_t)(among ? among->index : control_rank(transports->control));
@@ -40,8 +41,9 @@ static int run(const struct collective_transports *transports, const struct coll
         plan.from = among->ranks[(index + members - 1) % members];
     }
     for (size_t hop = 0; hop < hops; hop++) {
-        plan.send[hop] = chunk_of(data, count, members, (index + 2 * members - hop) % members);
-        plan.recv[hop] = chunk_of(data, count, members, (index + 2 * members - hop - 1) % members);
+        plan.send[hop] = ring_chunk(data, count, members, (index + 2 * members - hop) % members);
+        plan.recv[hop] =
+            ring_chunk(data, count, members, (index + 2 * members - hop - 1) % members);
         plan.recv[hop].add = hop < members - 1;
     }
     plan.send[members - 1].settle = transports->narrow; /* where the sum of a chunk is complete */
@@ -52,6 +54,6 @@ static int run(const struct collective_transports *transports, const struct coll
 const struct collective_allreduce collective_allreduce_ring = {
     .name = "ring",
     .needs = "3 to 64 workers, or less data",
-    .can = can,
-    .run = run,
+    .can = ring_can,
+    .run = ring_run,
 };

@@ -13,7 +13,7 @@ enum {
     SMALL = 4 * 1024 / (int)sizeof(float), /* floats: added up by all, one meeting less */
 };
 
-static bool can(const struct collective_transports *transports, size_t count)
+static bool shared_can(const struct collective_transports *transports, size_t count)
 {
     return collective_all_shared(transports);
 }
@@ -22,7 +22,7 @@ struct chunk {
     size_t first, count;
 };
 
-static struct chunk chunk_of(const struct transport *memory, size_t count, int index)
+static struct chunk shared_chunk(const struct transport *memory, size_t count, int index)
 {
     size_t members = (size_t)memory->count;
     size_t each = (count / members + CHUNK_ALIGN) / CHUNK_ALIGN * CHUNK_ALIGN;
@@ -32,10 +32,11 @@ static struct chunk chunk_of(const struct transport *memory, size_t count, int i
     return (struct chunk){.first = first, .count = end - first};
 }
 
-static int sum_in_place(struct transport *memory, float *const *rows, size_t count, struct err *err)
+static int shared_sum_in_place(struct transport *memory, float *const *rows, size_t count,
+                               struct err *err)
 {
     size_t members = (size_t)memory->count;
-    struct chunk own = chunk_of(memory, count, memory->index);
+    struct chunk own = shared_chunk(memory, count, memory->index);
     float *chunk[TRANSPORT_HOST_MAX];
     for (size_t i = 0; i < members; i++)
         chunk[i] = rows[i] + own.first;
@@ -43,7 +44,7 @@ static int sum_in_place(struct transport *memory, float *const *rows, size_t cou
     return transport_barrier(memory, err);
 }
 
-static void slots_last(const struct transport *memory, size_t first, float **ret)
+static void shared_last_slots(const struct transport *memory, size_t first, float **ret)
 {
     for (int i = 0; i < memory->count; i++)
         ret[i] = (float *)transport_slot(memory, i, 1) + first;
@@ -51,79 +52,81 @@ static void slots_last(const struct transport *memory, size_t first, float **ret
 
 /* What was copied in before the last meeting: the own chunk's sum, where all others will find it.
  */
-static void sum_piece(struct transport *memory, size_t count)
+static void shared_sum_piece(struct transport *memory, size_t count)
 {
     float *rows[TRANSPORT_HOST_MAX];
-    struct chunk own = chunk_of(memory, count, memory->index);
-    slots_last(memory, own.first, rows);
+    struct chunk own = shared_chunk(memory, count, memory->index);
+    shared_last_slots(memory, own.first, rows);
     reduce_rows_f32(rows[memory->index], rows, (size_t)memory->count, own.count);
 }
 
 /* What was summed before the last meeting. */
-static void copy_out(struct transport *memory, float *data, size_t count)
+static void shared_copy_out(struct transport *memory, float *data, size_t count)
 {
     for (int i = 0; i < memory->count; i++) {
-        struct chunk chunk = chunk_of(memory, count, i);
+        struct chunk chunk = shared_chunk(memory, count, i);
         memcpy(data + chunk.first, (const float *)transport_slot(memory, i, 2) + chunk.first,
                chunk.count * sizeof(float));
     }
 }
 
-static void copy_in(struct transport *memory, const float *data, size_t count)
+static void shared_copy_in(struct transport *memory, const float *data, size_t count)
 {
     memcpy(transport_slot(memory, memory->index, 0), data, count * sizeof(float));
 }
 
-static int sum_through_slots(struct transport *memory, float *data, size_t count, struct err *err)
+static int shared_sum_through_slots(struct transport *memory, float *data, size_t count,
+                                    struct err *err)
 {
     size_t here = count < PIECE ? count : PIECE, before = 0;
-    copy_in(memory, data, here);
+    shared_copy_in(memory, data, here);
     int result = transport_barrier(memory, err);
     for (size_t at = 0; result == 0 && here; at += before) {
         size_t left = count - at - here, next = left < PIECE ? left : PIECE;
         if (before)
-            copy_out(memory, data + at - before, before);
-        sum_piece(memory, here);
+            shared_copy_out(memory, data + at - before, before);
+        shared_sum_piece(memory, here);
         if (next)
-            copy_in(memory, data + at + here, next);
+            shared_copy_in(memory, data + at + here, next);
         result = transport_barrier(memory, err);
         before = here;
         here = next;
     }
     if (result == 0)
-        copy_out(memory, data + count - before, before);
+        shared_copy_out(memory, data + count - before, before);
     return result;
 }
 
-static int sum_small(struct transport *memory, float *data, size_t count, struct err *err)
+static int shared_sum_small(struct transport *memory, float *data, size_t count, struct err *err)
 {
     float *rows[TRANSPORT_HOST_MAX];
     if (count)
-        copy_in(memory, data, count);
+        shared_copy_in(memory, data, count);
     int result = transport_begin(memory, data, err);
-    slots_last(memory, 0, rows);
+    shared_last_slots(memory, 0, rows);
     if (result == 0)
         reduce_rows_f32(data, rows, (size_t)memory->count, count);
     return result;
 }
 
-static int run(const struct collective_transports *transports, const struct collective_ranks *among,
-               float *data, size_t count, struct err *err)
+static int shared_run(const struct collective_transports *transports,
+                      const struct collective_ranks *among, float *data, size_t count,
+                      struct err *err)
 {
     struct transport *memory = transports->memory;
     if (count <= SMALL)
-        return sum_small(memory, data, count, err);
+        return shared_sum_small(memory, data, count, err);
     int result = transport_begin(memory, data, err);
     if (result < 0)
         return result;
     float *const *rows = transport_rows(memory);
-    return rows ? sum_in_place(memory, rows, count, err)
-                : sum_through_slots(memory, data, count, err);
+    return rows ? shared_sum_in_place(memory, rows, count, err)
+                : shared_sum_through_slots(memory, data, count, err);
 }
 
 const struct collective_allreduce collective_allreduce_shared = {
     .name = "shared",
     .needs = "one machine for all workers",
-    .can = can,
-    .run = run,
+    .can = shared_can,
+    .run = shared_run,
 };

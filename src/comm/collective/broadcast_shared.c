@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-static size_t piece_of(size_t left)
+static size_t shared_piece_size(size_t left)
 {
     return left < TRANSPORT_SLOT_SIZE ? left : TRANSPORT_SLOT_SIZE;
 }
 
-static void copy_in(struct transport *memory, const char *data, size_t size)
+static void broadcast_copy_in(struct transport *memory, const char *data, size_t size)
 {
     if (size)
         memcpy(transport_slot(memory, memory->index, 0), data, size);
@@ -19,14 +19,14 @@ int collective_broadcast_shared(struct transport *memory, int from, void *data, 
                                 struct err *err)
 {
     bool root = memory->index == from;
-    size_t here = piece_of(size);
+    size_t here = shared_piece_size(size);
     if (root)
-        copy_in(memory, data, here);
+        broadcast_copy_in(memory, data, here);
     int result = transport_begin(memory, data, err);
     for (size_t at = 0; result == 0 && here;) {
-        size_t next = piece_of(size - at - here);
+        size_t next = shared_piece_size(size - at - here);
         if (root)
-            copy_in(memory, (char *)data + at + here, next);
+            broadcast_copy_in(memory, (char *)data + at + here, next);
         else
             memcpy((char *)data + at, transport_slot(memory, from, 1), here);
         at += here;
@@ -40,12 +40,12 @@ int collective_broadcast_shared(struct transport *memory, int from, void *data, 
 int collective_allgather_shared(struct transport *memory, size_t size, void *all, struct err *err)
 {
     char *own = (char *)all + (size_t)memory->index * size;
-    size_t here = piece_of(size);
-    copy_in(memory, own, here);
+    size_t here = shared_piece_size(size);
+    broadcast_copy_in(memory, own, here);
     int result = transport_begin(memory, own, err);
     for (size_t at = 0; result == 0 && here;) {
-        size_t next = piece_of(size - at - here);
-        copy_in(memory, own + at + here, next);
+        size_t next = shared_piece_size(size - at - here);
+        broadcast_copy_in(memory, own + at + here, next);
         for (int i = 0; i < memory->count; i++)
             if (i != memory->index)
                 memcpy((char *)all + (size_t)i * size + at, transport_slot(memory, i, 1), here);

@@ -19,7 +19,7 @@ int collective_core_rank(const struct collective_core *core, int index)
 }
 
 /* The other of a pair; -1: this member has none. */
-static int partner_of(const struct collective_core *core)
+static int core_partner(const struct collective_core *core)
 {
     int index = core->all->index;
     return index < 2 * core->pairs ? core->all->ranks[index ^ 1] : -1;
@@ -29,7 +29,7 @@ int collective_core_enter(const struct collective_transports *transports,
                           const struct collective_core *core, float *data, size_t count,
                           bool narrow, struct err *err)
 {
-    int partner = partner_of(core);
+    int partner = core_partner(core);
     struct transfer_piece piece = {.at = (char *)data, .size = count * sizeof(float), .add = true};
     if (partner < 0)
         return 0;
@@ -41,7 +41,7 @@ int collective_core_leave(const struct collective_transports *transports,
                           const struct collective_core *core, float *data, size_t count,
                           bool narrow, struct err *err)
 {
-    int partner = partner_of(core);
+    int partner = core_partner(core);
     const struct transfer_piece piece = {.at = (char *)data, .size = count * sizeof(float)};
     if (partner < 0)
         return 0;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct comm_group {
-    struct assembly *assembly;
+    struct formation *formation;
     struct collective_transports transports; /* control NULL: forming failed with `unformed` */
     struct err unformed;
     int rank, size; /* as they are, or were last */
@@ -17,7 +17,7 @@ struct comm_group {
     char *pretended_host;
 };
 
-static int answer_unformed(const struct comm_group *group, struct err *err)
+static int group_unformed_error(const struct comm_group *group, struct err *err)
 {
     return err_set(err, group->unformed.code, "%s", group->unformed.message);
 }
@@ -28,7 +28,7 @@ static void group_part(struct comm_group *group)
 {
     struct collective_transports *transports = &group->transports;
     transports->memory = transport_close(transports->memory);
-    assembly_part(group->assembly, TAKE(transports->control));
+    formation_disband(group->formation, TAKE(transports->control));
     transports->streams = transport_close(transports->streams);
 }
 
@@ -50,7 +50,8 @@ static int group_form(struct comm_group *group, struct err *err)
 {
     for (;;) {
         struct connection_set connections = {0};
-        int result = assembly_form(group->assembly, &group->transports.control, &connections, err);
+        int result =
+            formation_connect(group->formation, &group->transports.control, &connections, err);
         if (result < 0)
             return result;
         int rank = group->rank, size = group->size;
@@ -74,7 +75,7 @@ int comm_group_open(const struct comm_options *options, struct comm_group **ret,
     group->transport = options->transport;
     group->transports.narrow = options->wire == COMM_WIRE_BF16;
     group->pretended_host = options->pretended_host ? mem_strdup(options->pretended_host) : NULL;
-    int result = assembly_new(options, &group->assembly, err);
+    int result = formation_new(options, &group->formation, err);
     if (result == 0)
         result = group_form(group, err);
     if (result == 0)
@@ -89,7 +90,7 @@ struct comm_group *comm_group_free(struct comm_group *group)
     transport_close(group->transports.memory);
     control_free(group->transports.control);
     transport_close(group->transports.streams);
-    assembly_free(group->assembly);
+    formation_free(group->formation);
     free(group->pretended_host);
     free(group);
     return NULL;
@@ -101,37 +102,37 @@ int comm_group_reform(struct comm_group *group, struct err *err)
     group->unformed = ERR_INIT;
     if (group_form(group, &group->unformed) == 0)
         return 0;
-    return answer_unformed(group, err);
+    return group_unformed_error(group, err);
 }
 
 void comm_group_settle(struct comm_group *group)
 {
-    assembly_settle(group->assembly, group->transports.control);
+    formation_settle(group->formation, group->transports.control);
 }
 
 void comm_group_dismiss(struct comm_group *group, int rank)
 {
-    assembly_dismiss(group->assembly, rank);
+    formation_dismiss(group->formation, rank);
 }
 
 void comm_group_name(const struct comm_group *group, int rank, char *text, size_t size)
 {
-    assembly_name(group->assembly, rank, text, size);
+    formation_member_name(group->formation, rank, text, size);
 }
 
 bool comm_group_is_elastic(const struct comm_group *group)
 {
-    return assembly_is_elastic(group->assembly);
+    return formation_is_elastic(group->formation);
 }
 
 bool comm_group_is_wanted(struct comm_group *group)
 {
-    return assembly_is_wanted(group->assembly);
+    return formation_is_wanted(group->formation);
 }
 
 void comm_group_describe(const struct comm_group *group, char *text, size_t size)
 {
-    assembly_describe(group->assembly, text, size);
+    formation_describe(group->formation, text, size);
 }
 
 int comm_group_rank(const struct comm_group *group)
@@ -147,7 +148,7 @@ int comm_group_size(const struct comm_group *group)
 int comm_group_share(struct comm_group *group, struct shared_memory *memory, struct err *err)
 {
     if (!group->transports.control)
-        return answer_unformed(group, err);
+        return group_unformed_error(group, err);
     int result = memory->handed ? shared_memory_renew(memory, err) : 0;
     if (result < 0 || !group->transports.memory)
         return result;
@@ -175,23 +176,24 @@ enum comm_broken comm_group_broken(const struct comm_group *group)
     }
 }
 
-static int begin(struct comm_group *group, enum control_call call, size_t size, struct err *err)
+static int group_begin_call(struct comm_group *group, enum control_call call, size_t size,
+                            struct err *err)
 {
     if (!group->transports.control)
-        return answer_unformed(group, err);
+        return group_unformed_error(group, err);
     return control_begin_call(group->transports.control, call, size, err);
 }
 
 /* Groups of one have nobody to talk to, but count their calls like all. */
-static bool is_alone(const struct comm_group *group)
+static bool group_is_alone(const struct comm_group *group)
 {
     return comm_group_size(group) == 1;
 }
 
 int comm_allreduce_sum_f32(struct comm_group *group, float *data, size_t count, struct err *err)
 {
-    int result = begin(group, CONTROL_CALL_ALLREDUCE, count * sizeof(float), err);
-    if (result < 0 || is_alone(group))
+    int result = group_begin_call(group, CONTROL_CALL_ALLREDUCE, count * sizeof(float), err);
+    if (result < 0 || group_is_alone(group))
         return result;
     return collective_allreduce_choose(&group->transports, count)
         ->run(&group->transports, NULL, data, count, err);
@@ -207,12 +209,12 @@ int comm_allreduce_with(struct comm_group *group, const struct collective_allred
                         float *data, size_t count, struct err *err)
 {
     if (!group->transports.control)
-        return answer_unformed(group, err);
+        return group_unformed_error(group, err);
     if (!algorithm->can(&group->transports, count))
         return err_set(err, ERR_UNSUPPORTED, "all-reduce '%s' cannot be used here",
                        algorithm->name);
-    int result = begin(group, CONTROL_CALL_ALLREDUCE, count * sizeof(float), err);
-    if (result < 0 || is_alone(group))
+    int result = group_begin_call(group, CONTROL_CALL_ALLREDUCE, count * sizeof(float), err);
+    if (result < 0 || group_is_alone(group))
         return result;
     return algorithm->run(&group->transports, NULL, data, count, err);
 }
@@ -230,8 +232,8 @@ bool comm_group_shares_memory(const struct comm_group *group)
 
 int comm_broadcast(struct comm_group *group, int root, void *data, size_t size, struct err *err)
 {
-    int result = begin(group, CONTROL_CALL_BROADCAST, size, err);
-    if (result < 0 || is_alone(group))
+    int result = group_begin_call(group, CONTROL_CALL_BROADCAST, size, err);
+    if (result < 0 || group_is_alone(group))
         return result;
     return collective_broadcast(&group->transports, root, data, size, err);
 }
@@ -239,21 +241,21 @@ int comm_broadcast(struct comm_group *group, int root, void *data, size_t size, 
 int comm_allgather(struct comm_group *group, const void *own, size_t size, void *ret_all,
                    struct err *err)
 {
-    int result = begin(group, CONTROL_CALL_ALLGATHER, size, err);
+    int result = group_begin_call(group, CONTROL_CALL_ALLGATHER, size, err);
     if (result < 0)
         return result;
     char *place = (char *)ret_all + (size_t)comm_group_rank(group) * size;
     if (place != own && size)
         memcpy(place, own, size);
-    if (is_alone(group))
+    if (group_is_alone(group))
         return 0;
     return collective_allgather(&group->transports, size, ret_all, err);
 }
 
 int comm_barrier(struct comm_group *group, struct err *err)
 {
-    int result = begin(group, CONTROL_CALL_BARRIER, 0, err);
-    if (result < 0 || is_alone(group))
+    int result = group_begin_call(group, CONTROL_CALL_BARRIER, 0, err);
+    if (result < 0 || group_is_alone(group))
         return result;
     return collective_barrier(&group->transports, err);
 }

@@ -42,7 +42,7 @@ enum comm_transport {
 struct comm_options {
     const struct ty_tf_config *config; /* must have this process as chief or worker */
     uint64_t shape;                    /* hash of the model's shape; all members must agree */
-    const char *terms;                 /* what it stands for, see terms.h; may be NULL */
+    const char *shape_text;            /* what it stands for, see terms.h; may be NULL */
     const char *secret;                /* proves membership; NULL: from the environment */
     bool encrypt;                      /* links, with TLS; needs a secret; all or none */
     int channels;                      /* connections between neighbours; 0: 1 */
@@ -71,7 +71,7 @@ struct comm_options {
 };
 
 /* Returns when every member is connected with every other. Nothing the options point to is kept
- * but `stop`, `terms`, the functions and their context. */
+ * but `stop`, `shape_text`, the functions and their context. */
 int comm_group_open(const struct comm_options *options, struct comm_group **ret, struct err *err);
 
 /* Says goodbye, so that the others do not take it for a loss. */

@@ -12,36 +12,39 @@
 #include <string.h>
 
 /* A proven peer: refuse it for good, or give the connection its place. */
-static int admit(struct rendezvous *r, struct guest *guest, struct err *err)
+static int pending_peer_admit(struct rendezvous *rendezvous, struct pending_peer *pending_peer,
+                              struct err *err)
 {
-    struct handshake *handshake = &guest->handshake;
+    struct handshake *handshake = &pending_peer->handshake;
     const struct wire_hello *hello = &handshake->hello;
-    struct bond *bond = rendezvous_find_bond(r, (int)hello->rank, hello->channel, false);
+    struct peer_link *peer_link =
+        rendezvous_find_link(rendezvous, (int)hello->rank, hello->channel, false);
     enum wire_verdict verdict = handshake_judge_proven(handshake);
     if (verdict != WIRE_ACCEPTED) {
         char peer[TF_CONFIG_TASK_TEXT_MAX], why[HANDSHAKE_REASON_MAX];
-        rendezvous_describe(r, (int)hello->rank, peer);
-        handshake_other_shape(handshake, why);
+        rendezvous_describe(rendezvous, (int)hello->rank, peer);
+        handshake_reason_other_shape(handshake, why);
         handshake_decide(handshake, verdict, NULL, 0);
         (void)handshake_progress(handshake, NULL);
-        if (r->tolerant)
+        if (rendezvous->tolerant)
             return 0;
         return err_set(err, ERR_FORBIDDEN, "refused %s: %s", peer,
-                       verdict == WIRE_OTHER_SHAPE ? why : handshake_verdict_text(verdict));
+                       verdict == WIRE_OTHER_SHAPE ? why : handshake_reason_text(verdict));
     }
-    if (!bond) {
+    if (!peer_link) {
         handshake_decide(handshake, WIRE_WRONG_TASK, NULL, 0);
         return 0;
     }
-    if (!r->options->master_form || r->options->rank != 0 || hello->channel != 0) {
+    if (!rendezvous->options->master_form || rendezvous->options->rank != 0 ||
+        hello->channel != 0) {
         handshake_decide(handshake, WIRE_ACCEPTED, NULL, 0);
         return 0;
     }
     /* The master answers when it can tell the addresses of all. */
     struct sockaddr_storage from = {0};
     socklen_t size = sizeof(from);
-    struct wire_address *address = &r->addresses[hello->rank];
-    if (getpeername(handshake->link.fd, (struct sockaddr *)&from, &size) < 0)
+    struct wire_address *address = &rendezvous->addresses[hello->rank];
+    if (getpeername(handshake->connection.fd, (struct sockaddr *)&from, &size) < 0)
         return 0;
     if (from.ss_family == AF_INET) {
         memset(address->ip, 0, 10);
@@ -55,99 +58,109 @@ static int admit(struct rendezvous *r, struct guest *guest, struct err *err)
 }
 
 /* In the master form: once every member has proved itself, tell all where all are. */
-static void tell_addresses(struct rendezvous *r)
+static void pending_peers_tell_addresses(struct rendezvous *rendezvous)
 {
-    if (!r->options->master_form || r->options->rank != 0)
+    if (!rendezvous->options->master_form || rendezvous->options->rank != 0)
         return;
-    for (int rank = 1; rank < r->options->size; rank++) {
+    for (int rank = 1; rank < rendezvous->options->size; rank++) {
         bool waits = false;
-        for (size_t i = 0; i < r->door->guests.count; i++)
-            waits |= r->door->guests.items[i]->handshake.state == HANDSHAKE_PROVEN &&
-                     (int)r->door->guests.items[i]->handshake.hello.rank == rank;
-        if (!waits && rendezvous_find_bond(r, rank, 0, false)->state != BOND_READY)
+        for (size_t i = 0; i < rendezvous->listener->pending_peers.count; i++)
+            waits |=
+                rendezvous->listener->pending_peers.items[i]->handshake.state == HANDSHAKE_PROVEN &&
+                (int)rendezvous->listener->pending_peers.items[i]->handshake.hello.rank == rank;
+        if (!waits && rendezvous_find_link(rendezvous, rank, 0, false)->state != PEER_LINK_READY)
             return;
     }
-    rendezvous_addresses_told(r);
-    for (size_t i = 0; i < r->door->guests.count; i++)
-        if (r->door->guests.items[i]->handshake.state == HANDSHAKE_PROVEN)
-            handshake_decide(&r->door->guests.items[i]->handshake, WIRE_ACCEPTED, r->addresses,
-                             (size_t)r->options->size);
+    rendezvous_addresses_told(rendezvous);
+    for (size_t i = 0; i < rendezvous->listener->pending_peers.count; i++)
+        if (rendezvous->listener->pending_peers.items[i]->handshake.state == HANDSHAKE_PROVEN)
+            handshake_decide(&rendezvous->listener->pending_peers.items[i]->handshake,
+                             WIRE_ACCEPTED, rendezvous->addresses,
+                             (size_t)rendezvous->options->size);
 }
 
-static void settle(struct rendezvous *r, struct guest *guest)
+static void pending_peer_become_link(struct rendezvous *rendezvous,
+                                     struct pending_peer *pending_peer)
 {
-    const struct wire_hello *hello = &guest->handshake.hello;
-    struct bond *bond = rendezvous_find_bond(r, (int)hello->rank, hello->channel, false);
-    if (!bond || guest->handshake.verdict != WIRE_ACCEPTED)
+    const struct wire_hello *hello = &pending_peer->handshake.hello;
+    struct peer_link *peer_link =
+        rendezvous_find_link(rendezvous, (int)hello->rank, hello->channel, false);
+    if (!peer_link || pending_peer->handshake.verdict != WIRE_ACCEPTED)
         return;
-    bond->resolve = resolve_free(bond->resolve);
-    connection_close(&bond->link);
-    bond->talking = false;
-    buf_release(&bond->in);
-    buf_release(&bond->out);
-    bond->link = handshake_take(&guest->handshake);
-    bond->state = BOND_READY;
+    peer_link->resolve = resolve_free(peer_link->resolve);
+    connection_close(&peer_link->connection);
+    peer_link->talking = false;
+    buf_release(&peer_link->in);
+    buf_release(&peer_link->out);
+    peer_link->connection = handshake_take(&pending_peer->handshake);
+    peer_link->state = PEER_LINK_READY;
 }
 
-static void note_stranger(struct rendezvous *r, const struct guest *guest, const struct err *why)
+static void pending_peer_report_refusal(struct rendezvous *rendezvous,
+                                        const struct pending_peer *pending_peer,
+                                        const struct err *why)
 {
     char line[ERR_MESSAGE_MAX + SOCKET_ADDRESS_TEXT_MAX + 32];
-    snprintf(line, sizeof(line), "refused a connection from %s: %s", guest->from, why->message);
+    snprintf(line, sizeof(line), "refused a connection from %s: %s", pending_peer->from,
+             why->message);
     /* A peer that tries again comes from another port: the reason makes it new or not. */
-    if (!str_eq(why->message, r->door->stranger))
-        rendezvous_say(r, line);
-    str_copy(r->door->stranger, sizeof(r->door->stranger), why->message);
+    if (!str_eq(why->message, rendezvous->listener->stranger))
+        rendezvous_report(rendezvous, line);
+    str_copy(rendezvous->listener->stranger, sizeof(rendezvous->listener->stranger), why->message);
 }
 
 /* Links of a generation are made while a task may come that looks for another one: it proves
  * itself to the door, and waits there. */
-static const struct handshake_identity *identity_for(const struct rendezvous *r,
-                                                     const struct guest *guest)
+static const struct handshake_identity *
+pending_peer_identity(const struct rendezvous *rendezvous, const struct pending_peer *pending_peer)
 {
-    bool early = guest->handshake.state == HANDSHAKE_EARLY;
-    return r->options->generation && early && guest->handshake.hello.generation == 0
-               ? &r->door->identity
-               : r->identity;
+    bool early = pending_peer->handshake.state == HANDSHAKE_EARLY;
+    return rendezvous->options->generation && early && pending_peer->handshake.hello.generation == 0
+               ? &rendezvous->listener->identity
+               : rendezvous->identity;
 }
 
-static int progress_each(struct rendezvous *r, int64_t now, struct err *err)
+static int pending_peers_progress(struct rendezvous *rendezvous, int64_t now, struct err *err)
 {
-    for (size_t i = 0; i < r->door->guests.count;) {
-        struct guest *guest = r->door->guests.items[i];
+    for (size_t i = 0; i < rendezvous->listener->pending_peers.count;) {
+        struct pending_peer *pending_peer = rendezvous->listener->pending_peers.items[i];
         struct err failure = ERR_INIT;
-        handshake_adopt(&guest->handshake, identity_for(r, guest));
-        int result = handshake_progress(&guest->handshake, &failure);
-        bool ours = guest->handshake.identity == r->identity; /* not of the next meeting */
-        if (result == 0 && ours && !guest->admitted && guest->handshake.state == HANDSHAKE_PROVEN) {
-            guest->admitted = true;
-            if ((result = admit(r, guest, err)) < 0)
+        handshake_set_identity(&pending_peer->handshake,
+                               pending_peer_identity(rendezvous, pending_peer));
+        int result = handshake_progress(&pending_peer->handshake, &failure);
+        bool ours =
+            pending_peer->handshake.identity == rendezvous->identity; /* not of the next meeting */
+        if (result == 0 && ours && !pending_peer->admitted &&
+            pending_peer->handshake.state == HANDSHAKE_PROVEN) {
+            pending_peer->admitted = true;
+            if ((result = pending_peer_admit(rendezvous, pending_peer, err)) < 0)
                 return result;
-            result = handshake_progress(&guest->handshake, &failure);
+            result = handshake_progress(&pending_peer->handshake, &failure);
         }
-        bool waits = guest->handshake.state == HANDSHAKE_PROVEN;
-        if (guest->handshake.state == HANDSHAKE_SECURING && !guest->securing) {
-            guest->securing = true;
-            guest->ends = now + ATTEMPT_MAX_MS; /* it may have stood at the door for long */
+        bool waits = pending_peer->handshake.state == HANDSHAKE_PROVEN;
+        if (pending_peer->handshake.state == HANDSHAKE_SECURING && !pending_peer->securing) {
+            pending_peer->securing = true;
+            pending_peer->ends = now + ATTEMPT_MAX_MS; /* it may have stood at the door for long */
         }
         if (result < 0 && failure.code != ERR_UNAVAILABLE)
-            note_stranger(r, guest, &failure);
-        if (result == 0 && guest->handshake.state == HANDSHAKE_DONE)
-            settle(r, guest);
-        else if (result == 0 && (waits || now < guest->ends)) {
+            pending_peer_report_refusal(rendezvous, pending_peer, &failure);
+        if (result == 0 && pending_peer->handshake.state == HANDSHAKE_DONE)
+            pending_peer_become_link(rendezvous, pending_peer);
+        else if (result == 0 && (waits || now < pending_peer->ends)) {
             i++;
             continue;
         }
-        door_dismiss(r->door, i);
+        peer_listener_dismiss(rendezvous->listener, i);
     }
     return 0;
 }
 
-int rendezvous_progress_guests(struct rendezvous *r, int64_t now, struct err *err)
+int rendezvous_progress_pending_peers(struct rendezvous *rendezvous, int64_t now, struct err *err)
 {
-    door_accept(r->door, r->identity, now);
-    door_drop_departed(r->door);
-    int result = progress_each(r, now, err);
+    peer_listener_accept(rendezvous->listener, rendezvous->identity, now);
+    peer_listener_drop_departed(rendezvous->listener);
+    int result = pending_peers_progress(rendezvous, now, err);
     if (result == 0)
-        tell_addresses(r);
+        pending_peers_tell_addresses(rendezvous);
     return result;
 }

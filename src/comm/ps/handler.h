@@ -1,12 +1,12 @@
 /* One worker's requests, answered from the store: bytes in, bytes out. Knows no socket, so that a
  * fuzzer can be the worker. Called by ps_session. */
-#ifndef TRAINYARD_COMM_PS_SERVE_H
-#define TRAINYARD_COMM_PS_SERVE_H
+#ifndef TRAINYARD_COMM_PS_HANDLER_H
+#define TRAINYARD_COMM_PS_HANDLER_H
 
 #include "base/buf.h"
 #include "comm/ps/wire.h"
 
-struct ps_serve {
+struct ps_handler {
     struct ps_store *store;
     uint32_t worker; /* its rank */
     bool attached;
@@ -20,20 +20,20 @@ struct ps_serve {
     void *context;
 };
 
-enum ps_serve_result {
-    PS_SERVE_ANSWERED,
-    PS_SERVE_SAVE,   /* for the caller to do, and to answer with ps_serve_done() */
-    PS_SERVE_FINISH, /* the same; the store knows already */
+enum ps_handler_result {
+    PS_HANDLER_ANSWERED,
+    PS_HANDLER_SAVE,   /* for the caller to do, and to answer with ps_handler_done() */
+    PS_HANDLER_FINISH, /* the same; the store knows already */
 };
 
-void ps_serve_init(struct ps_serve *serve, struct ps_store *store, uint32_t worker);
-void ps_serve_release(struct ps_serve *serve);
+void ps_handler_init(struct ps_handler *handler, struct ps_store *store, uint32_t worker);
+void ps_handler_release(struct ps_handler *handler);
 
 /* `body` is frame->size bytes, aligned to 8. The answer is appended to `out`, which has room for
  * any. */
-enum ps_serve_result ps_serve_request(struct ps_serve *serve, const struct ps_frame *frame,
-                                      const uint8_t *body, struct buf *out);
-void ps_serve_done(uint32_t sequence, struct buf *out);
-void ps_serve_refuse(uint32_t sequence, const struct err *err, struct buf *out);
+enum ps_handler_result ps_handler_request(struct ps_handler *handler, const struct ps_frame *frame,
+                                          const uint8_t *body, struct buf *out);
+void ps_handler_done(uint32_t sequence, struct buf *out);
+void ps_handler_refuse(uint32_t sequence, const struct err *err, struct buf *out);
 
 #endif

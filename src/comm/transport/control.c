@@ -18,17 +18,16 @@ void control_set_peer_timeout(struct control *control, int64_t timeout_ms)
     control->options.peer_timeout_ms = timeout_ms;
 }
 
-enum control_outcome control_peer_outcome(struct control *control, int rank)
+enum peer_outcome control_peer_outcome(struct control *control, int rank)
 {
     struct control_peer *peer = &control->peers[rank];
     if (peer->connection.fd >= 0)
         control_read(control, peer);
     if (peer->left || peer->aborted)
-        return CONTROL_OUTCOME_LEFT;
+        return PEER_LEFT;
     if (peer->silent)
-        return CONTROL_OUTCOME_SILENT;
-    return peer->connection.fd < 0 && rank != control->options.rank ? CONTROL_OUTCOME_LOST
-                                                                    : CONTROL_OUTCOME_CONNECTED;
+        return PEER_SILENT;
+    return peer->connection.fd < 0 && rank != control->options.rank ? PEER_LOST : PEER_CONNECTED;
 }
 
 bool control_is_expelled(const struct control *control)

@@ -54,15 +54,15 @@ int control_rank(const struct control *control);
 int control_size(const struct control *control);
 
 /* What became of a member, as its control connection shows it. */
-enum control_outcome {
-    CONTROL_OUTCOME_CONNECTED, /* the connection still stands */
-    CONTROL_OUTCOME_LOST,      /* the connection broke without a goodbye: the process ended */
-    CONTROL_OUTCOME_SILENT,    /* the member stopped answering; its process may still run */
-    CONTROL_OUTCOME_LEFT,      /* the member left this group on purpose and may join the next one */
+enum peer_outcome {
+    PEER_CONNECTED, /* the connection still stands */
+    PEER_LOST,      /* the connection broke without a goodbye: the process ended */
+    PEER_SILENT,    /* the member stopped answering; its process may still run */
+    PEER_LEFT,      /* the member left this group on purpose and may join the next one */
 };
 
 /* Reads what the member has sent before it answers. Meant for a broken group. */
-enum control_outcome control_peer_outcome(struct control *control, int rank);
+enum peer_outcome control_peer_outcome(struct control *control, int rank);
 /* Whether the other members continue without this one, because it did not answer, or may do so. */
 bool control_is_expelled(const struct control *control);
 

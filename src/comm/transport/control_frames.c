@@ -19,7 +19,7 @@ const char *control_call_name(uint64_t call)
 }
 
 /* What cannot be sent now stays queued; a broken connection shows itself when it is read. */
-static void flush(struct control_peer *peer)
+static void control_peer_flush(struct control_peer *peer)
 {
     while (peer->out.size && peer->connection.fd >= 0) {
         ssize_t sent = connection_send(&peer->connection, peer->out.data, peer->out.size);
@@ -29,8 +29,8 @@ static void flush(struct control_peer *peer)
     }
 }
 
-static void send_frame(struct control_peer *peer, enum wire_frame_type type, uint64_t sequence,
-                       uint64_t detail, const void *data, size_t size)
+static void control_peer_send(struct control_peer *peer, enum wire_frame_type type,
+                              uint64_t sequence, uint64_t detail, const void *data, size_t size)
 {
     if (peer->connection.fd < 0)
         return;
@@ -42,14 +42,14 @@ static void send_frame(struct control_peer *peer, enum wire_frame_type type, uin
         return; /* it has not read for long; the watch over idle calls deals with it */
     buf_append(&peer->out, head, sizeof(head));
     buf_append(&peer->out, data, size);
-    flush(peer);
+    control_peer_flush(peer);
 }
 
 void control_send_all(struct control *control, enum wire_frame_type type, uint64_t sequence,
                       uint64_t detail, const void *data, size_t size)
 {
     for (int i = 0; i < control->options.size; i++)
-        send_frame(&control->peers[i], type, sequence, detail, data, size);
+        control_peer_send(&control->peers[i], type, sequence, detail, data, size);
 }
 
 void control_break(struct control *control, enum err_code code, const char *format, ...)
@@ -99,8 +99,8 @@ struct control_contribution *control_find_contribution(const struct control *con
     return NULL;
 }
 
-static void on_data(struct control *control, struct control_peer *peer,
-                    const struct wire_frame *frame, const uint8_t *bytes)
+static void control_on_data(struct control *control, struct control_peer *peer,
+                            const struct wire_frame *frame, const uint8_t *bytes)
 {
     const struct control_call_note note = {
         .sequence = frame->sequence, .call = frame->detail, .size = frame->size};
@@ -124,8 +124,8 @@ static void on_data(struct control *control, struct control_peer *peer,
 
 /* The group is broken, as another member found out. It is told on, so that whoever sees this
  * process go before it hears from the first still learns the cause. */
-static void on_abort(struct control *control, struct control_peer *peer,
-                     const struct wire_frame *frame, const uint8_t *bytes)
+static void control_on_abort(struct control *control, struct control_peer *peer,
+                             const struct wire_frame *frame, const uint8_t *bytes)
 {
     peer->aborted = true;
     if (control->broken.code)
@@ -148,8 +148,8 @@ static void on_abort(struct control *control, struct control_peer *peer,
             (int)frame->size, (const char *)bytes, peer->name);
 }
 
-static void on_frame(struct control *control, struct control_peer *peer,
-                     const struct wire_frame *frame, const uint8_t *bytes)
+static void control_on_frame(struct control *control, struct control_peer *peer,
+                             const struct wire_frame *frame, const uint8_t *bytes)
 {
     if (frame->sequence > peer->seen && frame->type != WIRE_FRAME_BYE) {
         if (peer->seen <
@@ -159,13 +159,13 @@ static void on_frame(struct control *control, struct control_peer *peer,
     }
     switch (frame->type) {
     case WIRE_FRAME_DATA:
-        on_data(control, peer, frame, bytes);
+        control_on_data(control, peer, frame, bytes);
         break;
     case WIRE_FRAME_PING:
-        send_frame(peer, WIRE_FRAME_PONG, control->sequence, 0, NULL, 0);
+        control_peer_send(peer, WIRE_FRAME_PONG, control->sequence, 0, NULL, 0);
         break;
     case WIRE_FRAME_ABORT:
-        on_abort(control, peer, frame, bytes);
+        control_on_abort(control, peer, frame, bytes);
         break;
     case WIRE_FRAME_BYE:
         peer->left = true;
@@ -178,7 +178,8 @@ static void on_frame(struct control *control, struct control_peer *peer,
 
 /* A peer that left in peace after this call's end is not needed any more; any other end is a
  * loss. */
-static void on_closed(struct control *control, struct control_peer *peer, const char *reason)
+static void control_on_closed(struct control *control, struct control_peer *peer,
+                              const char *reason)
 {
     connection_close(&peer->connection);
     if (!peer->left)
@@ -188,19 +189,19 @@ static void on_closed(struct control *control, struct control_peer *peer, const 
                       (unsigned long long)peer->completed);
 }
 
-static void parse_frames(struct control *control, struct control_peer *peer)
+static void control_parse_frames(struct control *control, struct control_peer *peer)
 {
     size_t used = 0;
     while (peer->in_size - used >= WIRE_FRAME_HEAD_SIZE) {
         struct wire_frame frame;
         struct err failure = ERR_INIT;
         if (wire_frame_decode(peer->in + used, &frame, &failure) < 0) {
-            on_closed(control, peer, failure.message);
+            control_on_closed(control, peer, failure.message);
             return;
         }
         if (peer->in_size - used < WIRE_FRAME_HEAD_SIZE + frame.size)
             break;
-        on_frame(control, peer, &frame, peer->in + used + WIRE_FRAME_HEAD_SIZE);
+        control_on_frame(control, peer, &frame, peer->in + used + WIRE_FRAME_HEAD_SIZE);
         used += WIRE_FRAME_HEAD_SIZE + frame.size;
     }
     peer->in_size -= used;
@@ -209,7 +210,7 @@ static void parse_frames(struct control *control, struct control_peer *peer)
 
 void control_read(struct control *control, struct control_peer *peer)
 {
-    flush(peer);
+    control_peer_flush(peer);
     while (peer->connection.fd >= 0) {
         ssize_t got = connection_recv(&peer->connection, peer->in + peer->in_size,
                                       sizeof(peer->in) - peer->in_size);
@@ -217,11 +218,11 @@ void control_read(struct control *control, struct control_peer *peer)
             return;
         if (got < 0) {
             peer->silent = got == -ETIMEDOUT || got == -EHOSTUNREACH || got == -ENETUNREACH;
-            on_closed(control, peer, socket_reason((int)-got));
+            control_on_closed(control, peer, socket_reason((int)-got));
             return;
         }
         peer->heard_ms = moment_monotonic_ms();
         peer->in_size += (size_t)got;
-        parse_frames(control, peer);
+        control_parse_frames(control, peer);
     }
 }

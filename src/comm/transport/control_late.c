@@ -23,7 +23,7 @@ void control_count_wait(struct control *control, int rank, int64_t ns)
 }
 
 /* When it was first heard of in this call; now, if it was not. */
-static int64_t came_ms(const struct control *control, int rank, int64_t now)
+static int64_t control_came_ms(const struct control *control, int rank, int64_t now)
 {
     const struct control_peer *peer = &control->peers[rank];
     return peer->seen >= control->sequence ? peer->came_ms : now;
@@ -31,13 +31,13 @@ static int64_t came_ms(const struct control *control, int rank, int64_t now)
 
 /* Who came last of those that did not answer when they were asked; -1: nobody. Of two the nearer
  * one on the left, through which everything comes. */
-static int find_last(const struct control *control, int64_t now)
+static int control_find_last(const struct control *control, int64_t now)
 {
     int size = control->options.size, last = -1;
     int64_t latest = control->asked_ms + ANSWER_MS;
     for (int i = 1; control->asked_ms && i < size; i++) {
         int rank = (control->options.rank + size - i) % size;
-        int64_t came = came_ms(control, rank, now);
+        int64_t came = control_came_ms(control, rank, now);
         if (came > latest) {
             latest = came;
             last = rank;
@@ -46,7 +46,7 @@ static int find_last(const struct control *control, int64_t now)
     return last;
 }
 
-static void count(struct control *control, int rank, int64_t now)
+static void control_count_idle(struct control *control, int rank, int64_t now)
 {
     if (now > control->idle_since_ms)
         control_count_wait(control, rank, (now - control->idle_since_ms) * 1000000);
@@ -54,7 +54,7 @@ static void count(struct control *control, int rank, int64_t now)
 }
 
 /* In these nobody goes on without all others; in the first ones a group only comes about. */
-static bool needs_all(const struct control *control)
+static bool control_needs_all(const struct control *control)
 {
     return control->call == CONTROL_CALL_ALLREDUCE || control->call == CONTROL_CALL_ALLGATHER ||
            control->call == CONTROL_CALL_BARRIER;
@@ -63,23 +63,23 @@ static bool needs_all(const struct control *control)
 void control_blame(struct control *control)
 {
     int64_t now = moment_monotonic_ms();
-    int last = needs_all(control) ? find_last(control, now) : -1;
+    int last = control_needs_all(control) ? control_find_last(control, now) : -1;
     if (last >= 0)
-        count(control, last, now);
+        control_count_idle(control, last, now);
 }
 
 void control_peer_arrived(struct control *control, int rank)
 {
     struct control_peer *peer = &control->peers[rank];
     int64_t now = control->idle_since_ms ? moment_monotonic_ms() : 0;
-    int last = now && needs_all(control) ? find_last(control, now) : -1;
+    int last = now && control_needs_all(control) ? control_find_last(control, now) : -1;
     /* It may have waited itself before it sent this: behind the first stream, or if it answered. */
-    if (last < 0 && now && needs_all(control) &&
+    if (last < 0 && now && control_needs_all(control) &&
         (control->exchanging ||
          (!control->arrivals && (peer->seen < control->sequence || !control->asked_ms))))
         last = rank;
     if (last >= 0)
-        count(control, last, now);
+        control_count_idle(control, last, now);
     control->arrivals++;
     if (peer->seen < control->sequence) {
         peer->seen = control->sequence;

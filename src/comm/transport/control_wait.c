@@ -16,7 +16,7 @@ enum {
 };
 
 /* One poll; control connections that moved are dealt with. */
-static void poll_once(struct control *control, size_t count, int timeout_ms)
+static void control_poll_once(struct control *control, size_t count, int timeout_ms)
 {
     for (int i = 0; i < control->options.size; i++) {
         struct control_peer *peer = &control->peers[i];
@@ -40,7 +40,7 @@ int control_data_failed(struct control *control, int rank, int errnum, struct er
     int64_t until = moment_monotonic_ms() + EXPLANATION_MS;
     for (int64_t now = moment_monotonic_ms(); now < until && !control->broken.code;
          now = moment_monotonic_ms())
-        poll_once(control, (size_t)control->options.size, (int)(until - now));
+        control_poll_once(control, (size_t)control->options.size, (int)(until - now));
     control_break(control, ERR_UNAVAILABLE, "lost %s: %s", control->peers[rank].name,
                   socket_reason(errnum));
     return control_broken(control, err);
@@ -48,7 +48,7 @@ int control_data_failed(struct control *control, int rank, int errnum, struct er
 
 /* Those that are not known to have reached this call; where all have, the one data should come
  * from. At most a few are named. */
-static void name_missing(const struct control *control, struct buf *text)
+static void control_name_missing(const struct control *control, struct buf *text)
 {
     enum { NAMED_MAX = 4 };
     int missing = 0;
@@ -73,12 +73,12 @@ void control_tell_waiting(struct control *control, const char *whom)
     control->told_waiting = whom != NULL;
 }
 
-static void report(struct control *control, int64_t idle_ms)
+static void control_report_waiting(struct control *control, int64_t idle_ms)
 {
     _cleanup_buf_ struct buf missing, line;
     buf_init(&missing, 2048);
     buf_init(&line, 4096);
-    name_missing(control, &missing);
+    control_name_missing(control, &missing);
     control_tell_waiting(control, missing.data);
     if (!control->options.report)
         return;
@@ -87,11 +87,11 @@ static void report(struct control *control, int64_t idle_ms)
     control->options.report(control->options.context, line.data);
 }
 
-static int give_up(struct control *control, struct err *err)
+static int control_give_up(struct control *control, struct err *err)
 {
     _cleanup_buf_ struct buf missing;
     buf_init(&missing, 2048);
-    name_missing(control, &missing);
+    control_name_missing(control, &missing);
     control_break(control, ERR_TIMEOUT, "%s (call %llu) waited %g s in vain for %s",
                   control_call_name(control->call), (unsigned long long)control->sequence,
                   (double)control->options.timeout_ms / 1000, missing.data);
@@ -99,17 +99,18 @@ static int give_up(struct control *control, struct err *err)
 }
 
 /* Told to stop, and somebody is so far behind that the call may not end in time. */
-static int obey(struct control *control, struct err *err)
+static int control_obey_stop(struct control *control, struct err *err)
 {
     _cleanup_buf_ struct buf missing;
     buf_init(&missing, 2048);
-    name_missing(control, &missing);
+    control_name_missing(control, &missing);
     control_break(control, ERR_UNAVAILABLE, "%s was told to stop while it waited for %s",
                   control->peers[control->options.rank].name, missing.data);
     return control_broken(control, err);
 }
 
-static bool is_silent(const struct control *control, int rank, int64_t now, int64_t limit_ms)
+static bool control_is_silent(const struct control *control, int rank, int64_t now,
+                              int64_t limit_ms)
 {
     const struct control_peer *peer = &control->peers[rank];
     int64_t since =
@@ -119,11 +120,11 @@ static bool is_silent(const struct control *control, int rank, int64_t now, int6
 
 /* Who did not answer a question for long, though others did or nobody did: the slowest is named
  * first in a line, and taken for dead in the end. */
-static int judge_silence(struct control *control, int64_t now, struct err *err)
+static int control_judge_silence(struct control *control, int64_t now, struct err *err)
 {
     int64_t limit = control->options.peer_timeout_ms;
     for (int rank = 0; rank < control->options.size; rank++)
-        if (is_silent(control, rank, now, limit)) {
+        if (control_is_silent(control, rank, now, limit)) {
             control->peers[rank].silent = true;
             control->accused = rank + 1;
             control_break(control, ERR_UNAVAILABLE, "lost %s: it has not answered for %g s",
@@ -133,11 +134,11 @@ static int judge_silence(struct control *control, int64_t now, struct err *err)
     return 0;
 }
 
-static void report_stragglers(struct control *control, int64_t now)
+static void control_report_stragglers(struct control *control, int64_t now)
 {
     for (int rank = 0; rank < control->options.size; rank++) {
         char line[TF_CONFIG_TASK_TEXT_MAX + 64];
-        if (!is_silent(control, rank, now, control->options.report_ms))
+        if (!control_is_silent(control, rank, now, control->options.report_ms))
             continue;
         control_tell_waiting(control, control->peers[rank].name);
         if (!control->options.report)
@@ -149,7 +150,7 @@ static void report_stragglers(struct control *control, int64_t now)
 }
 
 /* Time in which this process was stopped, or not let run, does not count against the others. */
-static void forgive(struct control *control, int64_t excess_ms)
+static void control_forgive(struct control *control, int64_t excess_ms)
 {
     if (control->options.peer_timeout_ms && excess_ms > control->options.peer_timeout_ms / 2)
         control->was_stopped = true;
@@ -166,16 +167,16 @@ static void forgive(struct control *control, int64_t excess_ms)
 
 /* It is `now`, and since the clock was last looked at in this wait so much was asked for; what was
  * overslept shows here, in the poll or between two. */
-static bool note_stop(struct control *control, int64_t now, int64_t asked_ms)
+static bool control_note_stop(struct control *control, int64_t now, int64_t asked_ms)
 {
     int64_t excess_ms = now - control->looked_ms - asked_ms;
     if (excess_ms > HICCUP_MS)
-        forgive(control, excess_ms);
+        control_forgive(control, excess_ms);
     control->looked_ms = now;
     return excess_ms > HICCUP_MS;
 }
 
-static int64_t ping_ms(const struct control *control, bool block)
+static int64_t control_ping_ms(const struct control *control, bool block)
 {
     if (block && control->options.waited && !control->asked_ms)
         return ASK_MS;
@@ -184,7 +185,8 @@ static int64_t ping_ms(const struct control *control, bool block)
 }
 
 /* One poll of `count` connections, blocking or not, and what is due by the clock. */
-static int poll_and_judge(struct control *control, size_t count, bool block, struct err *err)
+static int control_poll_and_judge(struct control *control, size_t count, bool block,
+                                  struct err *err)
 {
     /* Asked only when there is something left to wait for: a call that has all it needs completes,
      * even if a member is gone by now. */
@@ -194,47 +196,47 @@ static int poll_and_judge(struct control *control, size_t count, bool block, str
     if (!control->idle_since_ms)
         control->idle_since_ms = control->pinged_ms = control->reported_ms = control->looked_ms =
             now;
-    (void)note_stop(control, now, 0);
-    int64_t next = control->pinged_ms + ping_ms(control, block),
+    (void)control_note_stop(control, now, 0);
+    int64_t next = control->pinged_ms + control_ping_ms(control, block),
             deadline = control->idle_since_ms + control->options.timeout_ms;
     if (control->reported_ms + control->options.report_ms < next)
         next = control->reported_ms + control->options.report_ms;
     if (deadline < next)
         next = deadline;
     int wait_ms = block && next > now ? (int)(next - now) : 0;
-    poll_once(control, count, wait_ms);
+    control_poll_once(control, count, wait_ms);
     if (!block && control->broken.code)
         return control_broken(control, err);
     now = moment_monotonic_ms();
-    if (note_stop(control, now, wait_ms))
+    if (control_note_stop(control, now, wait_ms))
         return 0;
     if (now >= deadline)
-        return give_up(control, err);
+        return control_give_up(control, err);
     if (control->options.stop && *control->options.stop &&
         now - control->idle_since_ms >= control->options.report_ms)
-        return obey(control, err);
-    int result = control->options.peer_timeout_ms ? judge_silence(control, now, err) : 0;
+        return control_obey_stop(control, err);
+    int result = control->options.peer_timeout_ms ? control_judge_silence(control, now, err) : 0;
     if (result < 0)
         return result;
-    if (now >= control->pinged_ms + ping_ms(control, block)) {
+    if (now >= control->pinged_ms + control_ping_ms(control, block)) {
         control_send_all(control, WIRE_FRAME_PING, control->sequence, 0, NULL, 0);
         control->pinged_ms = now;
         control->asked_ms = control->asked_ms ? control->asked_ms : now;
     }
     if (now >= control->reported_ms + control->options.report_ms) {
         if (control->options.peer_timeout_ms)
-            report_stragglers(control, now);
+            control_report_stragglers(control, now);
         else
-            report(control, now - control->idle_since_ms);
+            control_report_waiting(control, now - control->idle_since_ms);
         control->reported_ms = now;
     }
     return 0;
 }
 
 /* A wait that ends with a loss is over, too, and whoever did not come was waited for. */
-static int wait_once(struct control *control, size_t count, bool block, struct err *err)
+static int control_wait_once(struct control *control, size_t count, bool block, struct err *err)
 {
-    int result = poll_and_judge(control, count, block, err);
+    int result = control_poll_and_judge(control, count, block, err);
     if (result < 0)
         control_progress(control);
     return result;
@@ -242,19 +244,19 @@ static int wait_once(struct control *control, size_t count, bool block, struct e
 
 int control_wait(struct control *control, size_t count, struct err *err)
 {
-    return wait_once(control, (size_t)control->options.size + count, true, err);
+    return control_wait_once(control, (size_t)control->options.size + count, true, err);
 }
 
 int control_watch(struct control *control, int rank, struct err *err)
 {
     control->expected = rank;
-    return wait_once(control, (size_t)control->options.size, false, err);
+    return control_wait_once(control, (size_t)control->options.size, false, err);
 }
 
 void control_forgive_oversleep(struct control *control, int64_t excess_ms)
 {
     if (excess_ms > HICCUP_MS)
-        forgive(control, excess_ms);
+        control_forgive(control, excess_ms);
 }
 
 void control_note_arrival(struct control *control, int rank)

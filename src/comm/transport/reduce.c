@@ -16,8 +16,8 @@ WIDEST void reduce_add_f32(float *restrict sum, const void *restrict other, size
     }
 }
 
-WIDEST static void add_two(float *restrict to, const float *restrict a, const float *restrict b,
-                           size_t count)
+WIDEST static void reduce_add_two(float *restrict to, const float *restrict a,
+                                  const float *restrict b, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         to[i] = a[i] + b[i];
@@ -25,7 +25,7 @@ WIDEST static void add_two(float *restrict to, const float *restrict a, const fl
 
 /* Plain stores: those that pass the caches by were measured three times slower (25 MiB on two cores
  * with a large last cache), and asking for lines ahead gained nothing. */
-WIDEST static void add_two_in_place(float *restrict a, float *restrict b, size_t count)
+WIDEST static void reduce_add_two_in_place(float *restrict a, float *restrict b, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         a[i] = b[i] = a[i] + b[i];
@@ -34,14 +34,14 @@ WIDEST static void add_two_in_place(float *restrict a, float *restrict b, size_t
 /* A block's sum stays in the nearest cache until it is written. */
 enum { BLOCK = 2048 };
 
-static void sum_block(float block[BLOCK], float *const *rows, size_t row_count, size_t at,
-                      size_t count)
+static void reduce_sum_block(float block[BLOCK], float *const *rows, size_t row_count, size_t at,
+                             size_t count)
 {
     if (row_count == 1) {
         memcpy(block, rows[0] + at, count * sizeof(float));
         return;
     }
-    add_two(block, rows[0] + at, rows[1] + at, count);
+    reduce_add_two(block, rows[0] + at, rows[1] + at, count);
     for (size_t row = 2; row < row_count; row++)
         reduce_add_f32(block, rows[row] + at, count);
 }
@@ -51,7 +51,7 @@ void reduce_rows_f32(float *to, float *const *rows, size_t row_count, size_t cou
     float block[BLOCK];
     for (size_t at = 0; at < count; at += BLOCK) {
         size_t here = count - at < BLOCK ? count - at : BLOCK;
-        sum_block(block, rows, row_count, at, here);
+        reduce_sum_block(block, rows, row_count, at, here);
         memcpy(to + at, block, here * sizeof(float));
     }
 }
@@ -59,13 +59,13 @@ void reduce_rows_f32(float *to, float *const *rows, size_t row_count, size_t cou
 void reduce_rows_in_place_f32(float *const *rows, size_t row_count, size_t count)
 {
     if (row_count == 2) {
-        add_two_in_place(rows[0], rows[1], count);
+        reduce_add_two_in_place(rows[0], rows[1], count);
         return;
     }
     float block[BLOCK];
     for (size_t at = 0; at < count; at += BLOCK) {
         size_t here = count - at < BLOCK ? count - at : BLOCK;
-        sum_block(block, rows, row_count, at, here);
+        reduce_sum_block(block, rows, row_count, at, here);
         for (size_t row = 0; row < row_count; row++)
             memcpy(rows[row] + at, block, here * sizeof(float));
     }

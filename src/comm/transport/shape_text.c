@@ -7,12 +7,12 @@
 enum { TOLD_MAX = 3, PART_MAX = 80 };
 
 /* One line, without its end. */
-struct line {
+struct shape_line {
     const char *name, *value;
     int name_size, value_size;
 };
 
-static bool next_line(const char **at, struct line *ret)
+static bool shape_text_next(const char **at, struct shape_line *ret)
 {
     if (!**at)
         return false;
@@ -26,50 +26,54 @@ static bool next_line(const char **at, struct line *ret)
     return true;
 }
 
-static bool is_same(const char *a, int a_size, const char *b, int b_size)
+static bool shape_text_is_same(const char *a, int a_size, const char *b, int b_size)
 {
     return a_size == b_size && memcmp(a, b, (size_t)a_size) == 0;
 }
 
-static bool find(const char *text, const struct line *wanted, struct line *ret)
+static bool shape_text_find(const char *text, const struct shape_line *wanted,
+                            struct shape_line *ret)
 {
-    while (next_line(&text, ret))
-        if (is_same(ret->name, ret->name_size, wanted->name, wanted->name_size))
+    while (shape_text_next(&text, ret))
+        if (shape_text_is_same(ret->name, ret->name_size, wanted->name, wanted->name_size))
             return true;
     return false;
 }
 
-static int cut(int size)
+static int shape_text_clip(int size)
 {
     return size < PART_MAX ? size : PART_MAX;
 }
 
-static void tell(char *text, size_t size, size_t told, const struct line *there,
-                 const struct line *here)
+static void shape_text_append(char *text, size_t size, size_t told, const struct shape_line *there,
+                              const struct shape_line *here)
 {
     size_t at = strlen(text);
-    const struct line *any = there ? there : here;
-    snprintf(text + at, size - at, "%s%.*s %.*s %s", told ? ", " : "", cut(any->name_size),
-             any->name, cut(any->value_size), any->value, there ? "there" : "only here");
+    const struct shape_line *any = there ? there : here;
+    snprintf(text + at, size - at, "%s%.*s %.*s %s", told ? ", " : "",
+             shape_text_clip(any->name_size), any->name, shape_text_clip(any->value_size),
+             any->value, there ? "there" : "only here");
     at = strlen(text);
     if (there && here)
-        snprintf(text + at, size - at, " and %.*s here", cut(here->value_size), here->value);
+        snprintf(text + at, size - at, " and %.*s here", shape_text_clip(here->value_size),
+                 here->value);
     else if (there)
         snprintf(text + at, size - at, " only");
 }
 
-bool terms_difference(const char *ours, const char *theirs, char *text, size_t size)
+bool shape_text_difference(const char *own, const char *peer, char *text, size_t size)
 {
     size_t told = 0;
-    struct line here, there;
+    struct shape_line here, there;
     text[0] = '\0';
-    for (const char *at = ours; told < TOLD_MAX && next_line(&at, &here);) {
-        bool found = find(theirs, &here, &there);
-        if (!found || !is_same(here.value, here.value_size, there.value, there.value_size))
-            tell(text, size, told++, found ? &there : NULL, &here);
+    for (const char *at = own; told < TOLD_MAX && shape_text_next(&at, &here);) {
+        bool found = shape_text_find(peer, &here, &there);
+        if (!found ||
+            !shape_text_is_same(here.value, here.value_size, there.value, there.value_size))
+            shape_text_append(text, size, told++, found ? &there : NULL, &here);
     }
-    for (const char *at = theirs; told < TOLD_MAX && next_line(&at, &there);)
-        if (!find(ours, &there, &here))
-            tell(text, size, told++, &there, NULL);
+    for (const char *at = peer; told < TOLD_MAX && shape_text_next(&at, &there);)
+        if (!shape_text_find(own, &there, &here))
+            shape_text_append(text, size, told++, &there, NULL);
     return told > 0;
 }

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* "--shift 0.1 there and 0.2 here, …", of the first few; false if nothing differs. Both may be "",
- * and `theirs` anything a peer may send. */
-bool terms_difference(const char *ours, const char *theirs, char *text, size_t size);
+ * and `peer_shape_text` anything a peer may send. */
+bool shape_text_difference(const char *own, const char *peer, char *text, size_t size);
 
 #endif

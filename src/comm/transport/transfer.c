@@ -2,17 +2,17 @@
 #include "comm/transport/transfer.h"
 
 /* In the stream. */
-static size_t piece_size(const struct transfer_cursor *cursor, size_t piece)
+static size_t cursor_piece_size(const struct transfer_cursor *cursor, size_t piece)
 {
     return cursor->pieces[piece].size >> cursor->narrow;
 }
 
 /* Onto the piece that holds the position; empty pieces are stepped over. */
-static void find_piece(struct transfer_cursor *cursor)
+static void cursor_find_piece(struct transfer_cursor *cursor)
 {
     while (cursor->piece < cursor->count &&
-           cursor->position - cursor->start >= piece_size(cursor, cursor->piece)) {
-        cursor->start += piece_size(cursor, cursor->piece);
+           cursor->position - cursor->start >= cursor_piece_size(cursor, cursor->piece)) {
+        cursor->start += cursor_piece_size(cursor, cursor->piece);
         cursor->piece++;
     }
 }
@@ -26,10 +26,10 @@ void transfer_cursor_init(struct transfer_cursor *cursor, const struct transfer_
                                        .channels = channels,
                                        .narrow = narrow};
     for (size_t i = 0; i < count; i++)
-        cursor->total += piece_size(cursor, i);
+        cursor->total += cursor_piece_size(cursor, i);
     size_t first = channels > 1 ? (size_t)channel * TRANSFER_STRIPE : 0;
     cursor->position = first < cursor->total ? first : cursor->total;
-    find_piece(cursor);
+    cursor_find_piece(cursor);
 }
 
 size_t transfer_cursor_run(const struct transfer_cursor *cursor)
@@ -37,7 +37,7 @@ size_t transfer_cursor_run(const struct transfer_cursor *cursor)
     if (cursor->position >= cursor->total)
         return 0;
     size_t in_turn = cursor->stripe - cursor->position % cursor->stripe;
-    size_t in_piece = piece_size(cursor, cursor->piece) - (cursor->position - cursor->start);
+    size_t in_piece = cursor_piece_size(cursor, cursor->piece) - (cursor->position - cursor->start);
     return in_turn < in_piece ? in_turn : in_piece;
 }
 
@@ -59,5 +59,5 @@ void transfer_cursor_advance(struct transfer_cursor *cursor, size_t size)
         cursor->position += cursor->stripe * (size_t)(cursor->channels - 1);
     if (cursor->position > cursor->total)
         cursor->position = cursor->total;
-    find_piece(cursor);
+    cursor_find_piece(cursor);
 }

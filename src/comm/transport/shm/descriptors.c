@@ -27,7 +27,7 @@ int descriptors_send(int link, const int *fds, int count, struct err *err)
     return 0;
 }
 
-static int wait_readable(int link, int64_t deadline, struct err *err)
+static int descriptors_wait(int link, int64_t deadline, struct err *err)
 {
     struct pollfd ready = {.fd = link, .events = POLLIN};
     for (;;) {
@@ -44,7 +44,7 @@ static int wait_readable(int link, int64_t deadline, struct err *err)
 
 int descriptors_receive(int link, int64_t deadline, int *ret_fds, int count, struct err *err)
 {
-    int result = link >= 0 ? wait_readable(link, deadline, err)
+    int result = link >= 0 ? descriptors_wait(link, deadline, err)
                            : err_set(err, ERR_UNAVAILABLE, "a member is not connected");
     if (result < 0)
         return result;

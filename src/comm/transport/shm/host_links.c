@@ -24,25 +24,25 @@ _Static_assert((int)TRANSPORT_HOST_MAX <= (int)DESCRIPTORS_MAX,
 static const char PEERS_DIR[] = "/run/trainyard/peers";
 
 /* What a member tells all others about itself: bytes, so that they mean the same everywhere. */
-struct card {
+struct host_card {
     char host[HOST_NAME_SIZE]; /* boot id and pretended name; "": shares with nobody */
     uint8_t token[TOKEN_SIZE]; /* to be shown to it */
     char name[40];             /* of its socket; abstract if it begins with '@' */
 };
 
 /* What a member says first on the connection to its leader. */
-struct hello {
+struct host_hello {
     uint8_t token[TOKEN_SIZE];
     uint32_t rank;
 };
 
-static const char *peers_dir(void)
+static const char *host_peers_dir(void)
 {
     const char *dir = getenv("TRAINYARD_PEERS_DIR");
     return str_is_empty(dir) ? PEERS_DIR : dir;
 }
 
-static bool address_of(const char *name, struct sockaddr_un *ret, socklen_t *ret_size)
+static bool host_socket_address(const char *name, struct sockaddr_un *ret, socklen_t *ret_size)
 {
     *ret = (struct sockaddr_un){.sun_family = AF_UNIX};
     if (name[0] == '@') {
@@ -51,38 +51,38 @@ static bool address_of(const char *name, struct sockaddr_un *ret, socklen_t *ret
         *ret_size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
         return true;
     }
-    int length = snprintf(ret->sun_path, sizeof(ret->sun_path), "%s/%s", peers_dir(), name);
+    int length = snprintf(ret->sun_path, sizeof(ret->sun_path), "%s/%s", host_peers_dir(), name);
     *ret_size = sizeof(*ret);
     return length < (int)sizeof(ret->sun_path);
 }
 
-static int unix_socket(void)
+static int host_socket_new(void)
 {
     return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-static void forget(const char *name)
+static void host_socket_unlink(const char *name)
 {
     struct sockaddr_un address;
     socklen_t size;
-    if (name[0] && name[0] != '@' && address_of(name, &address, &size))
+    if (name[0] && name[0] != '@' && host_socket_address(name, &address, &size))
         (void)unlink(address.sun_path);
 }
 
 /* An errno, or 0. */
-static int listen_at(const char *name, int *ret_fd)
+static int host_listen_at(const char *name, int *ret_fd)
 {
     struct sockaddr_un address;
     socklen_t size;
-    if (!address_of(name, &address, &size))
+    if (!host_socket_address(name, &address, &size))
         return ENAMETOOLONG;
-    _cleanup_fd_ int fd = unix_socket();
+    _cleanup_fd_ int fd = host_socket_new();
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) < 0)
         return errno;
     /* Peers may be other users; the token is what lets them in. */
     if ((name[0] != '@' && chmod(address.sun_path, 0666) < 0) || listen(fd, BACKLOG) < 0) {
         int errnum = errno;
-        forget(name);
+        host_socket_unlink(name);
         return errnum;
     }
     *ret_fd = TAKE_FD(fd);
@@ -90,7 +90,7 @@ static int listen_at(const char *name, int *ret_fd)
 }
 
 /* In the directory of peers, else in the network namespace. */
-static int listen_somewhere(struct card *card, int *ret_fd, struct err *err)
+static int host_listen(struct host_card *card, int *ret_fd, struct err *err)
 {
     uint8_t draw[12];
     char text[2 * sizeof(draw) + 1];
@@ -98,19 +98,20 @@ static int listen_somewhere(struct card *card, int *ret_fd, struct err *err)
     for (size_t i = 0; i < sizeof(draw); i++)
         snprintf(text + 2 * i, 3, "%02x", draw[i]);
     snprintf(card->name, sizeof(card->name), "%s", text);
-    if (listen_at(card->name, ret_fd) == 0)
+    if (host_listen_at(card->name, ret_fd) == 0)
         return 0;
     snprintf(card->name, sizeof(card->name), "@%s", text);
-    int errnum = listen_at(card->name, ret_fd);
+    int errnum = host_listen_at(card->name, ret_fd);
     return errnum ? err_set_errno(err, errnum, "cannot listen on a Unix socket") : 0;
 }
 
-static int describe_self(struct card *card, const char *pretend, int *ret_listener, struct err *err)
+static int host_describe_self(struct host_card *card, const char *pretend, int *ret_listener,
+                              struct err *err)
 {
     char machine[BOOT_ID_MAX];
     int result = boot_id(machine, err);
     if (result == 0)
-        result = listen_somewhere(card, ret_listener, err);
+        result = host_listen(card, ret_listener, err);
     if (result < 0)
         return result;
     rand_secure(card->token, sizeof(card->token));
@@ -147,17 +148,17 @@ void host_links_find(struct host_links *links, const char *const *hosts, int siz
         }
 }
 
-static int connect_leader(struct host_links *links, const struct card *leader, int rank,
-                          struct err *err)
+static int host_connect_leader(struct host_links *links, const struct host_card *leader, int rank,
+                               struct err *err)
 {
     struct sockaddr_un address;
     socklen_t size;
-    struct hello hello = {.rank = (uint32_t)rank};
+    struct host_hello hello = {.rank = (uint32_t)rank};
     memcpy(hello.token, leader->token, sizeof(hello.token));
     if (memchr(leader->name, '\0', sizeof(leader->name)) == NULL || strchr(leader->name, '/') ||
-        !address_of(leader->name, &address, &size))
+        !host_socket_address(leader->name, &address, &size))
         return err_set(err, ERR_INVALID, "the name of its Unix socket is none");
-    _cleanup_fd_ int fd = unix_socket();
+    _cleanup_fd_ int fd = host_socket_new();
     if (fd < 0 || connect(fd, (struct sockaddr *)&address, size) < 0 ||
         send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello))
         return err_set_errno(err, errno, "cannot reach its Unix socket");
@@ -167,13 +168,13 @@ static int connect_leader(struct host_links *links, const struct card *leader, i
 
 /* All members have connected and said who they are before this is called; whoever has said nothing
  * is none of them. */
-static int accept_members(struct host_links *links, int listener, const struct card *self,
-                          struct err *err)
+static int host_accept_members(struct host_links *links, int listener, const struct host_card *self,
+                               struct err *err)
 {
     int missing = links->count - 1;
     for (int fd;
          missing && (fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;) {
-        struct hello hello;
+        struct host_hello hello;
         int place = 0;
         if (recv(fd, &hello, sizeof(hello), 0) == sizeof(hello) &&
             secret_mac_equal(hello.token, self->token))
@@ -191,7 +192,7 @@ static int accept_members(struct host_links *links, int listener, const struct c
                    : 0;
 }
 
-static void close_links(struct host_links *links)
+static void host_close_links(struct host_links *links)
 {
     for (int i = 0; i < TRANSPORT_HOST_MAX; i++)
         if (links->links[i] >= 0)
@@ -212,7 +213,7 @@ int host_links_agree(struct host_links *links, struct control *control, bool yes
     for (int i = 0; i < size; i++)
         refused[links->leaders[i]] |= !all[i];
     if (refused[links->leaders[control_rank(control)]]) {
-        close_links(links);
+        host_close_links(links);
         links->ranks[0] = control_rank(control);
         links->count = 1;
         links->index = 0;
@@ -224,11 +225,11 @@ int host_links_agree(struct host_links *links, struct control *control, bool yes
 }
 
 /* Everybody learns of everybody, connects to its leader, and hears who could not. */
-static int meet(struct host_links *links, struct control *control, const struct card *self,
-                int listener, struct err *err)
+static int host_find_members(struct host_links *links, struct control *control,
+                             const struct host_card *self, int listener, struct err *err)
 {
     int size = control_size(control), rank = control_rank(control);
-    _cleanup_free_ struct card *cards = mem_calloc((size_t)size, sizeof(*cards));
+    _cleanup_free_ struct host_card *cards = mem_calloc((size_t)size, sizeof(*cards));
     int result = control_begin_call(control, CONTROL_CALL_SHARE, sizeof(*self), err);
     if (result == 0)
         result = control_exchange(control, self, sizeof(*self), cards, err);
@@ -240,11 +241,12 @@ static int meet(struct host_links *links, struct control *control, const struct 
     host_links_find(links, hosts, size, rank);
     bool is_leader = links->leaders[rank] == rank;
     int connected =
-        is_leader ? 0 : connect_leader(links, &cards[links->leaders[rank]], rank, &links->failure);
+        is_leader ? 0
+                  : host_connect_leader(links, &cards[links->leaders[rank]], rank, &links->failure);
     result = host_links_agree(links, control, connected == 0, err);
     if (result == 0 && links->count > 1 && is_leader &&
-        accept_members(links, listener, self, &links->failure) < 0)
-        close_links(links); /* which the members see at once */
+        host_accept_members(links, listener, self, &links->failure) < 0)
+        host_close_links(links); /* which the members see at once */
     return result;
 }
 
@@ -253,14 +255,14 @@ int host_links_open(struct control *control, const char *pretend, struct host_li
 {
     _cleanup_(cleanup_host_links) struct host_links *links = mem_zalloc(sizeof(*links));
     _cleanup_fd_ int listener = -1;
-    struct card self = {0};
+    struct host_card self = {0};
     links->leaders = mem_calloc((size_t)control_size(control), sizeof(*links->leaders));
     for (int i = 0; i < TRANSPORT_HOST_MAX; i++)
         links->links[i] = -1;
-    if (describe_self(&self, pretend, &listener, &links->failure) < 0)
+    if (host_describe_self(&self, pretend, &listener, &links->failure) < 0)
         self.host[0] = '\0';
-    int result = meet(links, control, &self, listener, err);
-    forget(self.name);
+    int result = host_find_members(links, control, &self, listener, err);
+    host_socket_unlink(self.name);
     if (result < 0)
         return result;
     *ret = TAKE(links);
@@ -271,7 +273,7 @@ struct host_links *host_links_free(struct host_links *links)
 {
     if (!links)
         return NULL;
-    close_links(links);
+    host_close_links(links);
     free(links->leaders);
     free(links);
     return NULL;
@@ -301,7 +303,7 @@ int host_links_swap(struct host_links *links, int fd, int *ret_fds, struct err *
     if (result == 0)
         memcpy(ret_fds, fds, (size_t)links->count * sizeof(int));
     else
-        close_links(links);
+        host_close_links(links);
     for (int i = 0; i < links->count && result < 0; i++)
         if (fds[i] >= 0)
             close(fds[i]);

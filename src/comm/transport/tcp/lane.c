@@ -17,7 +17,7 @@ bool tcp_lane_is_done(const struct tcp_lane *lane)
 }
 
 /* How many bytes may leave now. */
-static size_t sendable(const struct tcp_lane *lane, size_t limit)
+static size_t lane_sendable(const struct tcp_lane *lane, size_t limit)
 {
     const struct transfer_cursor *cursor = &lane->cursor;
     size_t size = transfer_cursor_run(cursor);
@@ -31,13 +31,13 @@ static size_t sendable(const struct tcp_lane *lane, size_t limit)
 
 bool tcp_lane_can_send(const struct tcp_lane *lane, size_t limit)
 {
-    return lane->filled > lane->first || sendable(lane, limit);
+    return lane->filled > lane->first || lane_sendable(lane, limit);
 }
 
 /* Round the next floats into the scratch. */
-static void fill(struct tcp_lane *lane, size_t limit)
+static void lane_fill(struct tcp_lane *lane, size_t limit)
 {
-    size_t size = sendable(lane, limit);
+    size_t size = lane_sendable(lane, limit);
     size = size < TCP_LANE_SCRATCH ? size : TCP_LANE_SCRATCH;
     size_t count = size / sizeof(uint16_t);
     if (!count)
@@ -51,10 +51,10 @@ static void fill(struct tcp_lane *lane, size_t limit)
     transfer_cursor_advance(&lane->cursor, lane->filled);
 }
 
-static ssize_t send_narrow(struct tcp_lane *lane, size_t limit)
+static ssize_t lane_send_narrow(struct tcp_lane *lane, size_t limit)
 {
     if (lane->first == lane->filled)
-        fill(lane, limit);
+        lane_fill(lane, limit);
     if (lane->first == lane->filled)
         return -EAGAIN;
     ssize_t sent =
@@ -64,9 +64,9 @@ static ssize_t send_narrow(struct tcp_lane *lane, size_t limit)
     return sent;
 }
 
-static ssize_t send_wide(struct tcp_lane *lane, size_t limit)
+static ssize_t lane_send_wide(struct tcp_lane *lane, size_t limit)
 {
-    size_t size = sendable(lane, limit);
+    size_t size = lane_sendable(lane, limit);
     if (!size)
         return -EAGAIN;
     ssize_t sent = connection_send(lane->connection, transfer_cursor_at(&lane->cursor),
@@ -79,7 +79,8 @@ static ssize_t send_wide(struct tcp_lane *lane, size_t limit)
 int tcp_lane_send(struct tcp_lane *lane, size_t limit)
 {
     for (size_t turn = 0; turn < TURN_MAX;) {
-        ssize_t sent = lane->cursor.narrow ? send_narrow(lane, limit) : send_wide(lane, limit);
+        ssize_t sent =
+            lane->cursor.narrow ? lane_send_narrow(lane, limit) : lane_send_wide(lane, limit);
         if (sent == -EAGAIN)
             return turn > 0;
         if (sent < 0)
@@ -90,7 +91,7 @@ int tcp_lane_send(struct tcp_lane *lane, size_t limit)
 }
 
 /* Receive into the scratch, and bring whole elements to their place. */
-static ssize_t receive_and_convert(struct tcp_lane *lane, size_t size)
+static ssize_t lane_receive_and_convert(struct tcp_lane *lane, size_t size)
 {
     bool narrow = lane->cursor.narrow, add = transfer_cursor_piece(&lane->cursor)->add;
     size_t element = narrow ? sizeof(uint16_t) : sizeof(float);
@@ -119,7 +120,7 @@ int tcp_lane_receive(struct tcp_lane *lane)
     for (size_t size; turn < TURN_MAX && (size = transfer_cursor_run(&lane->cursor));) {
         ssize_t got;
         if (lane->cursor.narrow || transfer_cursor_piece(&lane->cursor)->add) {
-            got = receive_and_convert(lane, size);
+            got = lane_receive_and_convert(lane, size);
         } else {
             got = connection_recv(lane->connection, transfer_cursor_at(&lane->cursor),
                                   size < TURN_MAX ? size : TURN_MAX);

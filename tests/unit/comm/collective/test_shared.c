@@ -182,12 +182,12 @@ static void late_writer(const struct members *members, int rank)
     CHECK_OK(comm_group_share(group, memory, &err), &err);
     float *data = memory->at;
     if (rank == 1) {
-        float *theirs = comm_group_peer_memory(group, 0, 0);
-        theirs[5] = 6;
+        float *peer_shape_text = comm_group_peer_memory(group, 0, 0);
+        peer_shape_text[5] = 6;
         CHECK_OK(comm_barrier(group, &err), &err);
         CHECK(read(gone_on[0], &byte, 1) == 1);
         for (int i = 0; i < FLOATS; i++)
-            theirs[i] = 7;
+            peer_shape_text[i] = 7;
         CHECK(write(written[1], &byte, 1) == 1);
         comm_group_free(group);
     } else {
