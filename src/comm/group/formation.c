@@ -24,7 +24,7 @@ enum {
 
 struct formation {
     struct rendezvous_options rendezvous; /* of the whole cluster */
-    struct tls_keyed *encryption;         /* NULL: links are in the clear */
+    struct tls_psk *encryption;           /* NULL: links are in the clear */
     struct buf secret;
     int64_t timeout_ms;
     void (*waited)(void *context, const char *task, int64_t ns); /* of a call; may be NULL */
@@ -163,7 +163,7 @@ struct formation *formation_free(struct formation *formation)
     peer_listener_close(&formation->listener);
     free((void *)formation->rendezvous.tasks);
     buf_release(&formation->secret);
-    tls_keyed_free(formation->encryption);
+    tls_psk_free(formation->encryption);
     free(formation->numbers);
     free(formation->previous_members);
     free(formation->accepted_members);

@@ -32,7 +32,7 @@ struct rendezvous_options {
     const char *shape_text; /* what it stands for, see terms.h; may be NULL */
     const char *secret;     /* may be "" */
     size_t secret_size;
-    const struct tls_keyed *encryption; /* of all connections; NULL: they are in the clear */
+    const struct tls_psk *encryption; /* of all connections; NULL: they are in the clear */
     int64_t timeout_ms, report_ms;
     const volatile sig_atomic_t *stop;               /* not 0: wait for nobody; may be NULL */
     void (*report)(void *context, const char *line); /* may be NULL */

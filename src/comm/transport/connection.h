@@ -49,6 +49,6 @@ struct connection connection_take(struct connection *connection); /* leaves none
 void connection_close(struct connection *connection);             /* safe on none */
 
 /* What all encrypted connections of a process share, over sockets. */
-int connection_encryption_new(struct tls_keyed **ret, struct err *err);
+int connection_encryption_new(struct tls_psk **ret, struct err *err);
 
 #endif

@@ -23,7 +23,7 @@ struct handshake_identity {
     uint8_t job[SECRET_MAC_SIZE];
     const char *secret;
     size_t secret_size;
-    const struct tls_keyed *encryption; /* NULL: connections are in the clear */
+    const struct tls_psk *encryption; /* NULL: connections are in the clear */
 };
 
 enum handshake_state {
