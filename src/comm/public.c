@@ -3,8 +3,8 @@
 #include "comm/public.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/group/group.h"
-#include "comm/group/tf_config.h"
 #include "comm/transport/shared_memory.h"
 
 #include <trainyard/comm.h>

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "cli/trainer/bench_workers.h"
 #include "cli/trainer/fit_cluster.h"
+#include "comm/collective/collective.h"
 #include "comm/group/group.h"
 #include "comm/transport/shared_memory.h"
 
@@ -28,10 +29,8 @@ enum {
     BYTES_A_CELL = 256 << 20, /* about so much is summed for one figure */
     BYTES_MAX = 1 << 30,
     SECRET_SIZE = 16,
+    COLUMNS_MAX = 16, /* algorithms */
 };
-
-static const char *const ALGORITHMS[] = {"shared",   "hierarchical", "direct",
-                                         "doubling", "halving",      "ring"};
 
 static int parse_size(const char *text, size_t length, size_t *ret, struct err *err)
 {
@@ -84,8 +83,8 @@ static int compare(const void *a, const void *b)
 }
 
 /* The median call, in nanoseconds. All workers begin each call together. */
-static int measure(struct comm_group *group, const char *algorithm, float *data, size_t bytes,
-                   int64_t *ret_ns, struct err *err)
+static int measure(struct comm_group *group, const struct collective_allreduce *algorithm,
+                   float *data, size_t bytes, int64_t *ret_ns, struct err *err)
 {
     static int64_t times[CALLS_MAX];
     size_t calls = BYTES_A_CELL / bytes;
@@ -94,7 +93,7 @@ static int measure(struct comm_group *group, const char *algorithm, float *data,
         int result = comm_barrier(group, err);
         int64_t start = moment_monotonic_ns();
         if (result == 0)
-            result = comm_allreduce_by_name(group, algorithm, data, bytes / sizeof(float), err);
+            result = comm_allreduce_with(group, algorithm, data, bytes / sizeof(float), err);
         if (result < 0)
             return result;
         if (call >= WARM_UP)
@@ -117,39 +116,41 @@ static void print_size(size_t bytes)
 
 /* Which columns the table has: those that can be used for one of the sizes at least. */
 static size_t list_columns(struct comm_group *group, const struct bench_values *values,
-                           const size_t *sizes, size_t count, const char **columns)
+                           const size_t *sizes, size_t count,
+                           const struct collective_allreduce **columns)
 {
+    const struct collective_allreduce *only =
+        str_is_empty(values->algorithm) ? NULL : collective_allreduce_by_name(values->algorithm);
+    const struct collective_allreduce *algorithm;
     size_t found = 0;
-    for (size_t i = 0; i < ARRAY_SIZE(ALGORITHMS); i++) {
+    for (size_t i = 0; found < COLUMNS_MAX && (algorithm = collective_allreduce_at(i)); i++) {
         bool usable = false;
         for (size_t j = 0; j < count; j++)
-            usable |= comm_allreduce_by_name(group, ALGORITHMS[i], NULL, sizes[j] / sizeof(float),
-                                             NULL) == 0;
-        if (usable && (str_is_empty(values->algorithm) || str_eq(values->algorithm, ALGORITHMS[i])))
-            columns[found++] = ALGORITHMS[i];
+            usable |= comm_allreduce_can(group, algorithm, sizes[j] / sizeof(float));
+        if (usable && (!only || only == algorithm))
+            columns[found++] = algorithm;
     }
     return found;
 }
 
-static int print_row(struct comm_group *group, const char *const *columns, size_t column_count,
-                     float *data, size_t bytes, struct err *err)
+static int print_row(struct comm_group *group, const struct collective_allreduce *const *columns,
+                     size_t column_count, float *data, size_t bytes, struct err *err)
 {
     bool speaks = comm_group_rank(group) == 0;
     double members = comm_group_size(group);
-    const char *chosen = comm_allreduce_name(group, bytes / sizeof(float));
+    const struct collective_allreduce *chosen = comm_allreduce_choice(group, bytes / sizeof(float));
     if (speaks)
         print_size(bytes);
     for (size_t i = 0; i < column_count; i++) {
         int64_t ns = 0;
-        bool usable =
-            comm_allreduce_by_name(group, columns[i], NULL, bytes / sizeof(float), NULL) == 0;
+        bool usable = comm_allreduce_can(group, columns[i], bytes / sizeof(float));
         int result = usable ? measure(group, columns[i], data, bytes, &ns, err) : 0;
         if (result < 0)
             return result;
         if (speaks && usable)
             printf("  %9.1f %7.2f%c", (double)ns / 1e3,
                    (double)bytes / (double)(ns ? ns : 1) * 2 * (members - 1) / members,
-                   str_eq(columns[i], chosen) ? '*' : ' ');
+                   columns[i] == chosen ? '*' : ' ');
         else if (speaks)
             printf("  %9s %7s ", "-", "-");
     }
@@ -163,23 +164,18 @@ static int print_row(struct comm_group *group, const char *const *columns, size_
 static int print_table(struct comm_group *group, const struct bench_values *values,
                        const size_t *sizes, size_t count, float *data, struct err *err)
 {
-    const char *columns[ARRAY_SIZE(ALGORITHMS)];
+    const struct collective_allreduce *columns[COLUMNS_MAX];
     size_t column_count = list_columns(group, values, sizes, count, columns);
     if (!column_count)
         return err_set(err, ERR_UNSUPPORTED, "all-reduce '%s' cannot be used here: it needs %s",
-                       values->algorithm,
-                       str_eq(values->algorithm, "shared") ? "one machine for all workers"
-                       : str_eq(values->algorithm, "hierarchical")
-                           ? "several machines, one of them "
-                             "with several workers"
-                           : "3 to 64 workers, or less data");
+                       values->algorithm, collective_allreduce_by_name(values->algorithm)->needs);
     if (comm_group_rank(group) == 0) {
         printf(
             "all-reduce among %d workers: median in µs, bus bandwidth in GB/s, * what is chosen\n",
             comm_group_size(group));
         printf("%10s", "");
         for (size_t i = 0; i < column_count; i++)
-            printf("  %17s ", columns[i]);
+            printf("  %17s ", columns[i]->name);
         printf("\n");
     }
     int result = 0;

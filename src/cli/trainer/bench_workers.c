@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -209,7 +209,7 @@ static int train_in_step(const struct fit_values *values, struct classifier_fit_
         struct comm_options comm =
             fit_cluster_comm(&values->shared.cluster, config,
                              fit_terms_hash(&terms, classifier_fit_hash_data(options, train)));
-        comm.terms = fit_terms_text(&terms);
+        comm.shape_text = fit_terms_text(&terms);
         comm.waiting = fit_watch_wait;
         comm.waited = fit_watch_waited;
         comm.context = options->log.state;

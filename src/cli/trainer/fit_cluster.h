@@ -4,8 +4,8 @@
 #define TRAINYARD_CLI_TRAINER_FIT_CLUSTER_H
 
 #include "base/options/options.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/group/group.h"
-#include "comm/group/tf_config.h"
 #include "train/run/progress.h"
 
 #include <signal.h>

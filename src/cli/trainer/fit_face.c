@@ -124,7 +124,7 @@ static int train(const struct fit_face_values *values, struct err *err)
         struct comm_options comm =
             fit_cluster_comm(&values->shared.cluster, config,
                              fit_terms_hash(&terms, face_fit_hash(&options, dataset)));
-        comm.terms = fit_terms_text(&terms);
+        comm.shape_text = fit_terms_text(&terms);
         comm.waiting = fit_watch_wait;
         comm.waited = fit_watch_waited;
         comm.context = watch.state;

@@ -41,19 +41,24 @@ const struct collective_allreduce *collective_allreduce_choose_among(size_t coun
     return OVER_PAIRS[i].algorithm;
 }
 
-const struct collective_allreduce *collective_allreduce_choose(const struct comm_links *links,
-                                                               size_t count)
+const struct collective_allreduce *
+collective_allreduce_choose(const struct collective_transports *transports, size_t count)
 {
-    size_t others = (size_t)transport_tcp_size(links->tcp) - 1;
-    if (collective_allreduce_shared.can(links, count))
+    size_t others = (size_t)control_size(transports->control) - 1;
+    if (collective_allreduce_shared.can(transports, count))
         return &collective_allreduce_shared;
-    if (collective_allreduce_direct.can(links, count) &&
+    if (collective_allreduce_direct.can(transports, count) &&
         count * others <= DIRECT_SENT_MAX / sizeof(float))
         return &collective_allreduce_direct;
-    if (collective_allreduce_hierarchical.can(links, count))
+    if (collective_allreduce_hierarchical.can(transports, count))
         return &collective_allreduce_hierarchical;
     const struct collective_allreduce *over_pairs = collective_allreduce_choose_among(count);
-    return over_pairs->can(links, count) ? over_pairs : &collective_allreduce_ring;
+    return over_pairs->can(transports, count) ? over_pairs : &collective_allreduce_ring;
+}
+
+const struct collective_allreduce *collective_allreduce_at(size_t index)
+{
+    return index < ARRAY_SIZE(ALL) ? ALL[index] : NULL;
 }
 
 const struct collective_allreduce *collective_allreduce_by_name(const char *name)

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct collective_allreduce;
 struct comm_group;
 struct shared_memory;
 
@@ -41,7 +42,7 @@ enum comm_transport {
 struct comm_options {
     const struct ty_tf_config *config; /* must have this process as chief or worker */
     uint64_t shape;                    /* hash of the model's shape; all members must agree */
-    const char *terms;                 /* what it stands for, see terms.h; may be NULL */
+    const char *shape_text;            /* what it stands for, see terms.h; may be NULL */
     const char *secret;                /* proves membership; NULL: from the environment */
     bool encrypt;                      /* links, with TLS; needs a secret; all or none */
     int channels;                      /* connections between neighbours; 0: 1 */
@@ -70,7 +71,7 @@ struct comm_options {
 };
 
 /* Returns when every member is connected with every other. Nothing the options point to is kept
- * but `stop`, `terms`, the functions and their context. */
+ * but `stop`, `shape_text`, the functions and their context. */
 int comm_group_open(const struct comm_options *options, struct comm_group **ret, struct err *err);
 
 /* Says goodbye, so that the others do not take it for a loss. */
@@ -128,16 +129,22 @@ void *comm_group_peer_memory(struct comm_group *group, size_t memory, int rank);
  * rank and position: the result is the same bits on every member and in every run. */
 int comm_allreduce_sum_f32(struct comm_group *group, float *data, size_t count, struct err *err);
 
-/* Which algorithm it takes for so many floats: a name of comm/collective/collective.h. There must
- * be a group.
- */
-const char *comm_allreduce_name(const struct comm_group *group, size_t count);
+/* The algorithm that comm_allreduce_sum_f32() uses for `count` floats. The group must be formed. */
+const struct collective_allreduce *comm_allreduce_choice(const struct comm_group *group,
+                                                         size_t count);
 
-/* The same sum with an algorithm of the caller's choice, for tests and measurements;
- * ERR_UNSUPPORTED if it cannot be used in this group for so many floats. `data` NULL: only whether
- * it can. */
-int comm_allreduce_by_name(struct comm_group *group, const char *name, float *data, size_t count,
-                           struct err *err);
+/* The same sum with an algorithm of the caller's choice (a row of comm/collective/collective.h),
+ * for tests and measurements. Fails with ERR_UNSUPPORTED if the algorithm cannot be used in this
+ * group for so many floats. */
+int comm_allreduce_with(struct comm_group *group, const struct collective_allreduce *algorithm,
+                        float *data, size_t count, struct err *err);
+
+/* Whether comm_allreduce_with() can use the algorithm for `count` floats. */
+bool comm_allreduce_can(const struct comm_group *group,
+                        const struct collective_allreduce *algorithm, size_t count);
+
+/* Whether all members share memory, so that no data passes through the network. */
+bool comm_group_shares_memory(const struct comm_group *group);
 
 /* What rank `root` has in `data` comes to be in every member's, to the last bit. */
 int comm_broadcast(struct comm_group *group, int root, void *data, size_t size, struct err *err);

@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum membership_sight {
+enum membership_presence {
     MEMBERSHIP_UNKNOWN, /* being looked for, or busy with something else */
     MEMBERSHIP_PRESENT, /* messages can be exchanged */
     MEMBERSHIP_GONE,    /* its process does not exist */
@@ -34,7 +34,7 @@ enum membership_sight {
 };
 
 enum membership_kind {
-    MEMBERSHIP_HERE = 1, /* how the sender sees all tasks */
+    MEMBERSHIP_VIEW = 1, /* how the sender sees all tasks */
     MEMBERSHIP_PROPOSE,
     MEMBERSHIP_ACCEPT,
     MEMBERSHIP_COMMIT,
@@ -43,7 +43,12 @@ enum membership_kind {
 
 /* What a message says of one task; the low bits are its sight. A sender that is left behind is no
  * mate of its own. */
-enum { MEMBERSHIP_SIGHT = 3, MEMBERSHIP_MATE = 4, MEMBERSHIP_NEAR = 8, MEMBERSHIP_PLEDGED = 16 };
+enum {
+    MEMBERSHIP_PRESENCE = 3,
+    MEMBERSHIP_PREVIOUS_MEMBER = 4,
+    MEMBERSHIP_SAME_MACHINE = 8,
+    MEMBERSHIP_ACCEPTED_MEMBER = 16
+};
 
 struct membership_message {
     enum membership_kind kind;
@@ -55,15 +60,16 @@ struct membership_message {
 
 struct membership_options {
     int tasks, self;
-    int min;           /* members that a group which goes on needs at least */
-    int start;         /* members that a group needs of which nobody has a state */
-    uint64_t live;     /* as above */
-    bool left_behind;  /* others went on, or may have gone on, without this task */
-    uint64_t highest;  /* generation heard of */
-    const bool *mates; /* who was in `live`, by task; NULL: none */
-    bool *pledged;     /* who is in what this task agreed to since; the caller's, all false: none */
-    uint32_t salt;     /* drawn by chance: no generation of an earlier life is called the same */
-    uint64_t machine;  /* which one this is; 0: not known */
+    int min;                      /* members that a group which goes on needs at least */
+    int start;                    /* members that a group needs of which nobody has a state */
+    uint64_t live;                /* as above */
+    bool left_behind;             /* others went on, or may have gone on, without this task */
+    uint64_t highest;             /* generation heard of */
+    const bool *previous_members; /* who was in `live`, by task; NULL: none */
+    bool *accepted_members; /* who is in what this task agreed to since; the caller's, all false:
+                               none */
+    uint32_t salt;      /* drawn by chance: no generation of an earlier life is called the same */
+    uint64_t machine;   /* which one this is; 0: not known */
     uint64_t *machines; /* by task, 0: not known; kept up to date; the caller's */
     void (*send)(void *context, int task, const struct membership_message *message);
     void *context;
@@ -79,16 +85,17 @@ DEFINE_CLEANUP(membership)
 
 /* How this task sees another one now. A task that comes back must have been seen otherwise in
  * between. */
-void membership_see(struct membership *membership, int task, enum membership_sight sight);
+void membership_set_presence(struct membership *membership, int task,
+                             enum membership_presence presence);
 
 void membership_receive(struct membership *membership, int task,
                         const struct membership_message *message);
 
 /* Tell all that are present how this task sees all, again. */
-void membership_remind(struct membership *membership);
+void membership_announce(struct membership *membership);
 
 /* This task was away for so long that others may have gone on without it. */
-void membership_was_away(struct membership *membership);
+void membership_note_absence(struct membership *membership);
 
 /* From now on so many are enough to begin with. */
 void membership_set_start(struct membership *membership, int start);

@@ -9,7 +9,7 @@
 #define TRAINYARD_COMM_RENDEZVOUS_H
 
 #include "base/err.h"
-#include "comm/group/door.h"
+#include "comm/group/peer_listener.h"
 
 #include <trainyard/tf_config.h>
 
@@ -21,16 +21,16 @@ struct rendezvous_options {
     const struct ty_task *tasks; /* by rank */
     int rank, size;
     int channels;
-    bool master_form;  /* only rank 0's address is known; it tells the others those of all */
-    bool elastic;      /* the group may be formed by some of the tasks */
-    struct door *door; /* open already, and stays so; NULL: opened for this meeting */
+    bool master_form; /* only rank 0's address is known; it tells the others those of all */
+    bool elastic;     /* the group may be formed by some of the tasks */
+    struct peer_listener *listener; /* open already, and stays so; NULL: opened for this meeting */
     /* Not 0: links of this generation, whose members are tasks with these numbers in the cluster.
      * One that cannot be reached, or that looks for another group, ends it with ERR_UNAVAILABLE. */
     uint64_t generation;
     const int *numbers;
     uint64_t shape;
-    const char *terms;  /* what it stands for, see terms.h; may be NULL */
-    const char *secret; /* may be "" */
+    const char *shape_text; /* what it stands for, see terms.h; may be NULL */
+    const char *secret;     /* may be "" */
     size_t secret_size;
     const struct tls_psk *encryption; /* of all connections; NULL: they are in the clear */
     int64_t timeout_ms, report_ms;
@@ -42,24 +42,15 @@ struct rendezvous_options {
     void *context;
 };
 
-/* The connections; whoever gets them closes them. */
-struct rendezvous_links {
-    struct connection *control; /* by rank; the own is none */
-    struct connection
-        *pairs; /* by rank; NULL: there are none, in groups of less than 3 or very many */
-    struct connection *left,
-        *right; /* `channels` each: what we receive from and send to; none in a group of 1 */
-};
-
-int rendezvous_meet(const struct rendezvous_options *options, struct rendezvous_links *ret,
-                    struct err *err);
-void rendezvous_links_release(struct rendezvous_links *links, int size, int channels);
+/* The caller releases *ret. */
+int rendezvous_connect_all(const struct rendezvous_options *options, struct connection_set *ret,
+                           struct err *err);
 
 /* Only connections from here to some members that listen, one each: how a worker reaches its
  * parameter servers. ret_fds as `peers`; options->channels is 0, and these are in
  * the clear: options->encryption is NULL. */
-int rendezvous_call(const struct rendezvous_options *options, const int *peers, int count,
-                    int *ret_fds, struct err *err);
+int rendezvous_connect_some(const struct rendezvous_options *options, const int *peers, int count,
+                            int *ret_fds, struct err *err);
 
 /* What a member says about itself, for those who accept connections on their own; keeps pointers
  * into `options`. */

@@ -1,39 +1,40 @@
-/* What the files of the rendezvous share. A `bond` is one connection that must exist: made by us
- * (outgoing) or by the peer (incoming). A `guest` (door.h) is an accepted connection that has not
- * proved yet whose it is; it becomes the bond it claims to be. Included by rendezvous*.c and
- * lobby.c only. */
+/* What the files of the rendezvous share. A `peer_link` is one connection that must exist: made by
+ * us (outgoing) or by the peer (incoming). A `pending_peer` (door.h) is an accepted connection that
+ * has not proved yet whose it is; it becomes the bond it claims to be. Included by rendezvous*.c
+ * and lobby.c only. */
 #ifndef TRAINYARD_COMM_RENDEZVOUS_PRIVATE_H
 #define TRAINYARD_COMM_RENDEZVOUS_PRIVATE_H
 
 #include "base/vec.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/group/rendezvous.h"
-#include "comm/group/tf_config.h"
 #include "comm/transport/handshake.h"
 #include "comm/transport/resolve.h"
 
 #include <poll.h>
 
-enum { ATTEMPT_MAX_MS = DOOR_ATTEMPT_MAX_MS, REASON_MAX = DOOR_REASON_MAX };
+enum { ATTEMPT_MAX_MS = PEER_LISTENER_ATTEMPT_MAX_MS, REASON_MAX = PEER_LISTENER_REASON_MAX };
 
-enum bond_state {
-    BOND_WAITING,   /* outgoing: until retry_at; incoming: for the peer */
-    BOND_RESOLVING, /* outgoing: for its address; incoming: only to tell what is wrong with it */
-    BOND_SHAKING,   /* outgoing */
-    BOND_READY,
+enum peer_link_state {
+    PEER_LINK_WAITING,   /* outgoing: until retry_at; incoming: for the peer */
+    PEER_LINK_RESOLVING, /* outgoing: for its address; incoming: only to tell what is wrong with it
+                          */
+    PEER_LINK_HANDSHAKE, /* outgoing */
+    PEER_LINK_READY,
 };
 
 /* What `failure` may be beside an errno. */
 enum {
-    BOND_NO_NAME = -1,   /* there is no such name */
-    BOND_NO_ANSWER = -2, /* the name servers could not be asked */
+    PEER_LINK_NO_NAME = -1,   /* there is no such name */
+    PEER_LINK_NO_ANSWER = -2, /* the name servers could not be asked */
 };
 
-struct bond {
+struct peer_link {
     int peer;
     int channel; /* 0: control */
     bool outgoing;
-    enum bond_state state;
-    struct connection link; /* when ready */
+    enum peer_link_state state;
+    struct connection connection; /* when ready */
     struct resolve *resolve;
     struct handshake handshake;
     int attempts;
@@ -52,43 +53,47 @@ struct rendezvous {
     const struct handshake_identity *identity;
     struct handshake_identity own_identity;
     int wanted; /* how many others there are to meet, and this one */
-    struct door *door;
-    struct door own_door;
-    bool lobby;    /* bonds that are ready carry messages, which the lobby reads */
-    bool tolerant; /* a task that is not like this one is refused, and the rest goes on */
+    struct peer_listener *listener;
+    struct peer_listener own_listener;
+    bool in_discovery; /* bonds that are ready carry messages, which the lobby reads */
+    bool tolerant;     /* a task that is not like this one is refused, and the rest goes on */
     int64_t started, deadline, next_report;
-    VEC(struct bond) bonds;
+    VEC(struct peer_link) peer_links;
     struct wire_address *addresses; /* by rank, in the master form; port 0: not known yet */
     bool told;                      /* the addresses of all are known to this member */
     char missing[MISSING_MAX];      /* who was, when that was told last */
     VEC(struct pollfd) polls;
 };
 
-void rendezvous_init(struct rendezvous *r, const struct rendezvous_options *options, int wanted);
-void rendezvous_release(struct rendezvous *r);
-void rendezvous_add_bond(struct rendezvous *r, int peer, int channel, bool outgoing);
+void rendezvous_init(struct rendezvous *rendezvous, const struct rendezvous_options *options,
+                     int wanted);
+void rendezvous_release(struct rendezvous *rendezvous);
+void rendezvous_add_link(struct rendezvous *rendezvous, int peer, int channel, bool outgoing);
 
 /* Until something moves, a bond is to be tried again, a line is due, or `until`. */
-void rendezvous_wait(struct rendezvous *r, int64_t now, int64_t until);
+void rendezvous_wait(struct rendezvous *rendezvous, int64_t now, int64_t until);
 /* rendezvous_missing.c: who has not come, and why. */
-void rendezvous_report_missing(struct rendezvous *r);
-void rendezvous_tell_missing(struct rendezvous *r); /* whenever they may be others */
-int rendezvous_give_up(struct rendezvous *r, struct err *err);
-int rendezvous_check_stop(const struct rendezvous *r, struct err *err); /* told to: ERR_CANCELED */
+void rendezvous_report_missing(struct rendezvous *rendezvous);
+void rendezvous_tell_missing(struct rendezvous *rendezvous); /* whenever they may be others */
+int rendezvous_give_up(struct rendezvous *rendezvous, struct err *err);
+int rendezvous_check_stop(const struct rendezvous *rendezvous,
+                          struct err *err); /* told to: ERR_CANCELED */
 
-struct bond *rendezvous_find_bond(struct rendezvous *r, int peer, int channel, bool outgoing);
-void rendezvous_describe(const struct rendezvous *r, int rank, char text[TF_CONFIG_TASK_TEXT_MAX]);
-void rendezvous_say(struct rendezvous *r, const char *line);
+struct peer_link *rendezvous_find_link(struct rendezvous *rendezvous, int peer, int channel,
+                                       bool outgoing);
+void rendezvous_describe(const struct rendezvous *rendezvous, int rank,
+                         char text[TF_CONFIG_TASK_TEXT_MAX]);
+void rendezvous_report(struct rendezvous *rendezvous, const char *line);
 
 /* The addresses of all are known now: what waited for them goes on at once. */
-void rendezvous_addresses_told(struct rendezvous *r);
+void rendezvous_addresses_told(struct rendezvous *rendezvous);
 
 /* rendezvous_bond.c: start, drive and watch every bond. */
-int rendezvous_progress_bonds(struct rendezvous *r, int64_t now, struct err *err);
+int rendezvous_progress_links(struct rendezvous *rendezvous, int64_t now, struct err *err);
 /* Give up this attempt; try again later, slower each time. */
-void rendezvous_postpone(struct bond *bond, int64_t now, int failure, const char *reason);
+void rendezvous_postpone(struct peer_link *peer_link, int64_t now, int failure, const char *reason);
 
 /* rendezvous_guest.c: take in whoever connects, and seat those who prove themselves. */
-int rendezvous_progress_guests(struct rendezvous *r, int64_t now, struct err *err);
+int rendezvous_progress_pending_peers(struct rendezvous *rendezvous, int64_t now, struct err *err);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/rand.h"
-#include "comm/collective/reduce.h"
 #include "comm/ps/embedding_index.h"
+#include "comm/transport/reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ size_t ps_batch_server(int64_t id, size_t servers)
     return (size_t)((embedding_hash(SALT, id) >> 32) * servers >> 32);
 }
 
-static void reserve(struct ps_batch *batch, size_t count)
+static void batch_reserve(struct ps_batch *batch, size_t count)
 {
     if (count <= batch->capacity)
         return;
@@ -59,7 +59,7 @@ static void reserve(struct ps_batch *batch, size_t count)
 }
 
 /* Each id once: `seen`, and `places` as numbers in it. */
-static void unify(struct ps_batch *batch, const int64_t *ids, size_t count)
+static void batch_unify_ids(struct ps_batch *batch, const int64_t *ids, size_t count)
 {
     if (++batch->stamp == 0) {
         memset(batch->slots, 0, (batch->slots_mask + 1) * sizeof(*batch->slots));
@@ -82,7 +82,7 @@ static void unify(struct ps_batch *batch, const int64_t *ids, size_t count)
 }
 
 /* Sort by server, keeping the order within each. */
-static void group(struct ps_batch *batch, size_t count)
+static void batch_group_by_server(struct ps_batch *batch, size_t count)
 {
     size_t *starts = batch->starts;
     memset(starts, 0, (batch->servers + 1) * sizeof(*starts));
@@ -107,10 +107,10 @@ static void group(struct ps_batch *batch, size_t count)
 
 void ps_batch_fill(struct ps_batch *batch, const int64_t *ids, size_t count)
 {
-    reserve(batch, count);
-    unify(batch, ids, count);
+    batch_reserve(batch, count);
+    batch_unify_ids(batch, ids, count);
     if (batch->servers > 1)
-        group(batch, count);
+        batch_group_by_server(batch, count);
     batch->starts[batch->servers] = batch->count;
     batch->plain = batch->servers == 1 && batch->count == count;
 }

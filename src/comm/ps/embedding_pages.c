@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-static void *map(size_t size)
+static void *pages_map(size_t size)
 {
     void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
@@ -17,11 +17,11 @@ static void *map(size_t size)
 void *embedding_pages_map(size_t size)
 {
     if (size < EMBEDDING_HUGE_PAGE)
-        return map(size);
+        return pages_map(size);
     /* One page more than needed, then cut off what is before and behind the aligned part. */
     size = (size + 4095) & ~(size_t)4095;
     size_t mapped = size + EMBEDDING_HUGE_PAGE;
-    char *start = map(mapped);
+    char *start = pages_map(mapped);
     size_t before = -(uintptr_t)start & (EMBEDDING_HUGE_PAGE - 1);
     size_t behind = mapped - before - size;
     if (before)

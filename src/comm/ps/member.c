@@ -2,7 +2,7 @@
 #include "comm/ps/member.h"
 
 #include "base/mem.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/transport/secret.h"
 
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #define TRAINYARD_COMM_PS_MEMBER_H
 
 #include "base/buf.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/group/rendezvous.h"
-#include "comm/group/tf_config.h"
 
 struct ps_member {
     struct rendezvous_options meeting; /* ranks: chief, workers, then servers */

@@ -4,11 +4,11 @@
 #ifndef TRAINYARD_COMM_PS_SESSION_H
 #define TRAINYARD_COMM_PS_SESSION_H
 
-#include "comm/ps/serve.h"
+#include "comm/ps/handler.h"
 #include "comm/transport/handshake.h"
 
 enum ps_session_state {
-    PS_SESSION_SHAKING,
+    PS_SESSION_HANDSHAKE,
     PS_SESSION_SERVING,
     PS_SESSION_WAITING, /* for a snapshot; nothing is read meanwhile */
     PS_SESSION_CLOSED,  /* to be freed */
@@ -20,7 +20,7 @@ struct ps_session {
     char from[SOCKET_ADDRESS_TEXT_MAX];
     int64_t deadline; /* of the handshake */
     struct handshake handshake;
-    struct ps_serve serve;
+    struct ps_handler handler;
     struct buf in, out;
     size_t in_at, out_at; /* how much is answered, and sent */
     uint32_t events;      /* that epoll watches for */

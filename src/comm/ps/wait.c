@@ -38,7 +38,7 @@ void ps_wait_came(struct ps_wait *wait, uint32_t worker)
 }
 
 /* "worker 0 (host:port), worker 1 (host:port) and 3 more"; empty if nobody is missing. */
-static void name_missing(const struct ps_wait *wait, struct buf *text)
+static void wait_name_missing(const struct ps_wait *wait, struct buf *text)
 {
     int missing = 0;
     for (int rank = 0; rank < wait->member->workers; rank++) {
@@ -52,7 +52,7 @@ static void name_missing(const struct ps_wait *wait, struct buf *text)
         buf_printf(text, " and %d more", missing - NAMED_MAX);
 }
 
-static bool is_anybody_missing(const struct ps_wait *wait)
+static bool wait_is_missing_any(const struct ps_wait *wait)
 {
     for (int rank = 0; rank < wait->member->workers; rank++)
         if (!wait->came[rank])
@@ -60,19 +60,19 @@ static bool is_anybody_missing(const struct ps_wait *wait)
     return false;
 }
 
-static bool has_deadline(const struct ps_wait *wait)
+static bool wait_has_deadline(const struct ps_wait *wait)
 {
     return wait->timeout_ms && !wait->somebody;
 }
 
 int ps_wait_check(struct ps_wait *wait, int64_t now, struct err *err)
 {
-    bool late = has_deadline(wait) && now >= wait->began + wait->timeout_ms;
-    if (!is_anybody_missing(wait) || (!late && now < wait->next))
+    bool late = wait_has_deadline(wait) && now >= wait->began + wait->timeout_ms;
+    if (!wait_is_missing_any(wait) || (!late && now < wait->next))
         return 0;
     _cleanup_buf_ struct buf text;
     buf_init(&text, 4096);
-    name_missing(wait, &text);
+    wait_name_missing(wait, &text);
     if (late)
         return err_set(err, ERR_TIMEOUT, "no worker came within %g s: %s",
                        (double)wait->timeout_ms / 1000, text.data);
@@ -84,8 +84,8 @@ int ps_wait_check(struct ps_wait *wait, int64_t now, struct err *err)
 
 int64_t ps_wait_due(const struct ps_wait *wait)
 {
-    if (!is_anybody_missing(wait))
+    if (!wait_is_missing_any(wait))
         return INT64_MAX;
-    int64_t deadline = has_deadline(wait) ? wait->began + wait->timeout_ms : INT64_MAX;
+    int64_t deadline = wait_has_deadline(wait) ? wait->began + wait->timeout_ms : INT64_MAX;
     return deadline < wait->next ? deadline : wait->next;
 }

@@ -29,6 +29,22 @@ static inline ssize_t connection_send(struct connection *connection, const void 
                            : socket_send(connection->fd, data, size);
 }
 
+/* The connections of a group, as rendezvous makes them. A connection that was taken out is
+ * CONNECTION_NONE. */
+struct connection_set {
+    int size, channels;
+    struct connection *control; /* by rank; the own one is none */
+    /* By rank, for data between any two members. NULL in a group of less than 3 members, or of very
+     * many. */
+    struct connection *pairs;
+    /* One per channel: data from the previous rank, and data to the next one. All are none in a
+     * group of one member. */
+    struct connection *left, *right;
+};
+
+/* Closes all that are left. Safe on zeroed memory. */
+void connection_set_release(struct connection_set *set);
+
 struct connection connection_take(struct connection *connection); /* leaves none */
 void connection_close(struct connection *connection);             /* safe on none */
 

@@ -19,7 +19,7 @@ struct handshake_identity {
     uint16_t listen_port;
     uint64_t generation; /* 0: outside of any group */
     uint64_t shape;
-    const char *terms; /* what it stands for, see terms.h; may be NULL */
+    const char *shape_text; /* what it stands for, see terms.h; may be NULL */
     uint8_t job[SECRET_MAC_SIZE];
     const char *secret;
     size_t secret_size;
@@ -27,23 +27,23 @@ struct handshake_identity {
 };
 
 enum handshake_state {
-    HANDSHAKE_CONNECTING,    /* connector: the connection is not there yet */
-    HANDSHAKE_READ_HELLO,    /* acceptor */
-    HANDSHAKE_EARLY,         /* acceptor: of another generation than ours, which may come */
-    HANDSHAKE_READ_WELCOME,  /* connector */
-    HANDSHAKE_READ_PROOF,    /* acceptor */
-    HANDSHAKE_READ_TERMS,    /* acceptor: of a peer with another shape */
-    HANDSHAKE_PROVEN,        /* acceptor: the caller gives its verdict now or later */
-    HANDSHAKE_READ_VERDICT,  /* connector */
-    HANDSHAKE_READ_REASON,   /* connector: refused for another shape; the peer's terms follow */
-    HANDSHAKE_WRITE_VERDICT, /* acceptor: the last bytes are on their way */
-    HANDSHAKE_SECURING,      /* accepted: the connection becomes an encrypted one */
+    HANDSHAKE_CONNECTING,      /* connector: the connection is not there yet */
+    HANDSHAKE_READ_HELLO,      /* acceptor */
+    HANDSHAKE_EARLY,           /* acceptor: of another generation than ours, which may come */
+    HANDSHAKE_READ_WELCOME,    /* connector */
+    HANDSHAKE_READ_PROOF,      /* acceptor */
+    HANDSHAKE_READ_SHAPE_TEXT, /* acceptor: of a peer with another shape */
+    HANDSHAKE_PROVEN,          /* acceptor: the caller gives its verdict now or later */
+    HANDSHAKE_READ_VERDICT,    /* connector */
+    HANDSHAKE_READ_REASON,     /* connector: refused for another shape; the peer's terms follow */
+    HANDSHAKE_WRITE_VERDICT,   /* acceptor: the last bytes are on their way */
+    HANDSHAKE_SECURING,        /* accepted: the connection becomes an encrypted one */
     HANDSHAKE_DONE,
 };
 
 struct handshake {
     enum handshake_state state;
-    struct connection link;
+    struct connection connection;
     const struct handshake_identity *identity;
     struct wire_hello hello; /* ours as connector; the peer's as acceptor, from READ_PROOF on */
     uint8_t hello_bytes[WIRE_HELLO_SIZE];
@@ -52,8 +52,8 @@ struct handshake {
     bool refused;                   /* by the peer; the verdict says why */
     struct wire_address *addresses; /* connector: `identity->size` of room, filled by a verdict */
     size_t address_count;
-    char *theirs; /* terms of a peer with another shape; NULL: not known */
-    int errnum;   /* why the connection broke; 0: it did not */
+    char *peer_shape_text; /* terms of a peer with another shape; NULL: not known */
+    int errnum;            /* why the connection broke; 0: it did not */
     struct buf in, out;
 };
 
@@ -68,7 +68,7 @@ struct connection handshake_take(struct handshake *handshake); /* of one that is
 
 /* Acceptor: what this process is has changed; a peer that has said nothing yet, or that came too
  * early, is judged by this. */
-void handshake_adopt(struct handshake *handshake, const struct handshake_identity *identity);
+void handshake_set_identity(struct handshake *handshake, const struct handshake_identity *identity);
 
 /* What to poll for. */
 short handshake_events(const struct handshake *handshake);

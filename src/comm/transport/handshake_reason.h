@@ -6,9 +6,10 @@
 #include "comm/transport/handshake.h"
 
 /* "it belongs to another job …": the verdict as the end of a sentence. */
-const char *handshake_verdict_text(enum wire_verdict verdict);
+const char *handshake_reason_text(enum wire_verdict verdict);
 /* WIRE_OTHER_SHAPE, with what differs as far as it is known. */
 enum { HANDSHAKE_REASON_MAX = 640 };
-void handshake_other_shape(const struct handshake *handshake, char text[HANDSHAKE_REASON_MAX]);
+void handshake_reason_other_shape(const struct handshake *handshake,
+                                  char text[HANDSHAKE_REASON_MAX]);
 
 #endif

@@ -13,8 +13,8 @@
 #endif
 
 /* A memfd of `size` bytes, mapped at `where` in place of what is there (NULL: anywhere). */
-static int make(const char *name, size_t size, void *where, int *ret_fd, void **ret_at,
-                struct err *err)
+static int shared_memory_create_fd(const char *name, size_t size, void *where, int *ret_fd,
+                                   void **ret_at, struct err *err)
 {
     _cleanup_fd_ int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0 || ftruncate(fd, (off_t)size) < 0 ||
@@ -40,7 +40,7 @@ int shared_memory_new(const char *name, size_t size, struct shared_memory **ret,
     void *at;
     if (size == 0)
         return err_set(err, ERR_INVALID, "shared memory of no bytes");
-    int result = make(name, size, NULL, &fd, &at, err);
+    int result = shared_memory_create_fd(name, size, NULL, &fd, &at, err);
     if (result < 0)
         return result;
     struct shared_memory *memory = mem_zalloc(sizeof(*memory));
@@ -63,7 +63,7 @@ int shared_memory_renew(struct shared_memory *memory, struct err *err)
 {
     int fd;
     void *at;
-    int result = make("renewed", memory->size, memory->at, &fd, &at, err);
+    int result = shared_memory_create_fd("renewed", memory->size, memory->at, &fd, &at, err);
     if (result < 0)
         return result;
     close(memory->fd);

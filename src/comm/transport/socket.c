@@ -15,24 +15,24 @@
  */
 enum { KEEP_ALIVE_PROBES = 10, UNACKNOWLEDGED_MS = 10000 };
 
-static void set_option(int fd, int level, int name, int value)
+static void socket_set_option(int fd, int level, int name, int value)
 {
     /* None of these changes what is right, only how soon and how fast: a refusal is no failure. */
     (void)setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-static void tune(int fd)
+static void socket_tune(int fd)
 {
-    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-    set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1);
-    set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
-    set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEP_ALIVE_PROBES);
+    socket_set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    socket_set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    socket_set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1);
+    socket_set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
+    socket_set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEP_ALIVE_PROBES);
 }
 
 void socket_limit_silence(int fd)
 {
-    set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS);
+    socket_set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS);
 }
 
 union address {
@@ -42,7 +42,7 @@ union address {
 };
 
 /* Both ends have the same address. */
-static bool is_local(int fd)
+static bool socket_is_local(int fd)
 {
     union address own = {.ipv6 = {0}}, peer = {.ipv6 = {0}};
     socklen_t own_size = sizeof(own), peer_size = sizeof(peer);
@@ -61,7 +61,7 @@ void socket_do_not_pace_local(int fd)
      * there is nothing to be careful with, and the timers were measured to cost an eighth of an
      * all-reduce of 25 MiB. Reno does not, and every kernel lets everybody choose it. */
     static const char PLAIN[] = "reno";
-    if (is_local(fd))
+    if (socket_is_local(fd))
         (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, PLAIN, sizeof(PLAIN) - 1);
 }
 
@@ -75,7 +75,7 @@ int socket_listen(int port, bool ipv6, int backlog, int *ret_fd, struct err *err
         socket(ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot make a socket");
-    set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    socket_set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if (bind(fd, address, size) < 0 || listen(fd, backlog) < 0) {
         int errnum = errno;
         if (errnum == EADDRINUSE)
@@ -106,7 +106,7 @@ int socket_accept(int listener, char from[SOCKET_ADDRESS_TEXT_MAX])
     if (fd < 0)
         return fd;
     socket_address_text((struct sockaddr *)&address, size, from);
-    tune(fd);
+    socket_tune(fd);
     return fd;
 }
 
@@ -115,7 +115,7 @@ int socket_connect(const struct sockaddr *address, socklen_t size)
     int fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
-    tune(fd);
+    socket_tune(fd);
     if (connect(fd, address, size) < 0 && errno != EINPROGRESS) {
         int errnum = errno;
         close(fd);

@@ -29,7 +29,7 @@ enum {
     WIRE_PROOF_SIZE = 8 + 32,
     WIRE_VERDICT_SIZE = 8 + 8, /* and 18 an address */
     WIRE_ADDRESS_SIZE = 18,
-    WIRE_TERMS_MAX = 16384, /* without the head */
+    WIRE_SHAPE_TEXT_MAX = 16384, /* without the head */
     WIRE_MESSAGE_MAX = 16384 * WIRE_ADDRESS_SIZE + 64,
 };
 
@@ -96,9 +96,9 @@ int wire_verdict_decode(const uint8_t *bytes, size_t size, size_t capacity,
 
 /* As much of the text as may be sent: `bytes` has WIRE_HEAD_SIZE + WIRE_TERMS_MAX of room. Returns
  * how much was used. */
-size_t wire_terms_encode(const char *terms, uint8_t *bytes);
+size_t wire_shape_text_encode(const char *shape_text, uint8_t *bytes);
 /* The text, malloc'ed, without zeros and what else is no printable character. */
-int wire_terms_decode(const uint8_t *bytes, size_t size, char **ret, struct err *err);
+int wire_shape_text_decode(const uint8_t *bytes, size_t size, char **ret, struct err *err);
 
 /* Between members, on the control connection: a head, then `size` bytes. */
 enum wire_frame_type {

@@ -3,7 +3,6 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "train/team/team.h"
 
 #include <string.h>
@@ -65,7 +64,7 @@ static int form(struct reducer_comm *self, struct err *err)
     self->reducer.rank = comm_group_rank(self->group);
     self->reducer.size = comm_group_size(self->group);
     /* All members agree on it, or they could not sum. */
-    self->reducer.far = !str_eq(comm_allreduce_name(self->group, TEAM_BUCKET), "shared");
+    self->reducer.far = !comm_group_shares_memory(self->group);
     if (self->memory)
         result = comm_group_share(self->group, self->memory, err);
     return result;

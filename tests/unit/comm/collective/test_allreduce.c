@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "comm/collective/collective.h"
-#include "comm/collective/reduce.h"
+#include "comm/transport/reduce.h"
 #include "comm/transport/shared_memory.h"
 #include "members.h"
 
@@ -71,7 +71,8 @@ static void check_same_bits(struct comm_group *group, const float *data, size_t 
 
 static int sum(struct comm_group *group, float *data, size_t count, struct err *err)
 {
-    return plan.algorithm ? comm_allreduce_by_name(group, plan.algorithm, data, count, err)
+    return plan.algorithm ? comm_allreduce_with(group, collective_allreduce_by_name(plan.algorithm),
+                                                data, count, err)
                           : comm_allreduce_sum_f32(group, data, count, err);
 }
 
@@ -114,7 +115,7 @@ static void member(const struct members *members, int rank)
         CHECK_OK(comm_group_share(group, memory, &err), &err);
     for (size_t i = 0; i < ARRAY_SIZE(COUNTS); i++)
         if (!plan.algorithm ||
-            comm_allreduce_by_name(group, plan.algorithm, NULL, COUNTS[i], &err) == 0)
+            comm_allreduce_can(group, collective_allreduce_by_name(plan.algorithm), COUNTS[i]))
             check_count(group, plan.arena ? memory->at : own, COUNTS[i]);
     comm_group_free(group);
     shared_memory_free(memory);

@@ -2,9 +2,9 @@
  * with whom, and what happens where sharing is not possible. */
 #include "base/mem.h"
 #include "base/system/file.h"
-#include "comm/group/host_links.h"
+#include "comm/collective/collective.h"
 #include "comm/transport/shared_memory.h"
-#include "comm/transport/shm.h"
+#include "comm/transport/shm/host_links.h"
 #include "members.h"
 
 #include <fcntl.h>
@@ -107,7 +107,7 @@ static void sums(const struct members *members, int rank)
         for (int i = 0; i < FLOATS; i++)
             CHECK((int)data[i] == members->size * (members->size + 1) / 2 * (i % 1000));
     }
-    CHECK(strcmp(comm_allreduce_name(group, FLOATS), plan.algorithm) == 0);
+    CHECK(strcmp(comm_allreduce_choice(group, FLOATS)->name, plan.algorithm) == 0);
     if (plan.line[0])
         CHECK_TEXT(line, plan.line);
     else
@@ -182,12 +182,12 @@ static void late_writer(const struct members *members, int rank)
     CHECK_OK(comm_group_share(group, memory, &err), &err);
     float *data = memory->at;
     if (rank == 1) {
-        float *theirs = comm_group_peer_memory(group, 0, 0);
-        theirs[5] = 6;
+        float *peer_shape_text = comm_group_peer_memory(group, 0, 0);
+        peer_shape_text[5] = 6;
         CHECK_OK(comm_barrier(group, &err), &err);
         CHECK(read(gone_on[0], &byte, 1) == 1);
         for (int i = 0; i < FLOATS; i++)
-            theirs[i] = 7;
+            peer_shape_text[i] = 7;
         CHECK(write(written[1], &byte, 1) == 1);
         comm_group_free(group);
     } else {
@@ -272,16 +272,16 @@ static void shares_too_many(const struct members *members, int rank)
     options.context = last;
     struct comm_group *group = NULL;
     struct err err = ERR_INIT;
-    struct shared_memory *memories[TRANSPORT_SHM_ARENAS + 1];
+    struct shared_memory *memories[TRANSPORT_SHARED_MAX + 1];
     CHECK_OK(comm_group_open(&options, &group, &err), &err);
-    for (int i = 0; i <= TRANSPORT_SHM_ARENAS; i++) {
+    for (int i = 0; i <= TRANSPORT_SHARED_MAX; i++) {
         CHECK(strstr(last, "cannot share") == NULL);
         memories[i] = memory_new();
         CHECK_OK(comm_group_share(group, memories[i], &err), &err);
     }
     CHECK_TEXT(last, "(there are 8 already, and no more are shared): it is copied instead");
     comm_group_free(group);
-    for (int i = 0; i <= TRANSPORT_SHM_ARENAS; i++)
+    for (int i = 0; i <= TRANSPORT_SHARED_MAX; i++)
         shared_memory_free(memories[i]);
     ty_tf_config_free(config);
 }
@@ -296,10 +296,10 @@ static void memories_beyond_the_limit_are_copied(void **state)
 
 static void a_host_with_too_many_shares_nothing_and_says_so(void **state)
 {
-    enum { MANY = HOST_MEMBERS_MAX + 3 };
+    enum { MANY = TRANSPORT_HOST_MAX + 3 };
     static const char *hosts[MANY];
-    int leader[MANY];
-    struct host_links links = {.leader = leader};
+    int leaders[MANY];
+    struct host_links links = {.leaders = leaders};
     for (int i = 0; i < MANY; i++)
         hosts[i] = i < 2 ? "small" : "crowded";
     host_links_find(&links, hosts, MANY, 1);
@@ -308,7 +308,7 @@ static void a_host_with_too_many_shares_nothing_and_says_so(void **state)
     assert_int_equal(links.failure.code, ERR_NONE);
     host_links_find(&links, hosts, MANY, 5);
     assert_int_equal(links.count, 1);
-    assert_int_equal(links.wanted, HOST_MEMBERS_MAX + 1);
+    assert_int_equal(links.wanted, TRANSPORT_HOST_MAX + 1);
     assert_string_equal(links.failure.message, "more than 128 of them are too many");
 }
 

@@ -406,7 +406,7 @@ static void stopped_between_two_looks_is_stopped_too(void **state)
  * first call before the one has said that it waits for it. */
 static void stop_when_linked(int rank, int times)
 {
-    enum { LINKED = 2 }; /* the first time it is in the lobby */
+    enum { LINKED = 2 }; /* the first time it is in discovery */
     char byte;
     if (rank == 1)
         hours_passed++;

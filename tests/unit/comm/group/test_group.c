@@ -1,6 +1,7 @@
 /* The collectives among 1 … 7 processes, against a plain sum in the promised order. */
 #include "base/mem.h"
 #include "base/rand.h"
+#include "comm/collective/collective.h"
 #include "comm/transport/shared_memory.h"
 #include "members.h"
 
@@ -72,7 +73,7 @@ static void reference_sum(const struct comm_group *group, float *sum, size_t cou
     const float *all[MEMBERS_MAX];
     for (int rank = 0; rank < members; rank++)
         all[rank] = contribution(rank, round);
-    const char *name = comm_allreduce_name(group, count);
+    const char *name = comm_allreduce_choice(group, count)->name;
     bool ring = strcmp(name, "ring") == 0, doubling = strcmp(name, "doubling") == 0;
     bool paired = doubling || strcmp(name, "halving") == 0;
     for (size_t i = 0; paired && i < count; i++)

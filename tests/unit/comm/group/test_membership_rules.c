@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
-enum { TASKS = 3, P = MEMBERSHIP_PRESENT, G = MEMBERSHIP_GONE, M = MEMBERSHIP_MATE };
+enum { TASKS = 3, P = MEMBERSHIP_PRESENT, G = MEMBERSHIP_GONE, M = MEMBERSHIP_PREVIOUS_MEMBER };
 
 /* One task, and what it sent last to each other one. */
 static enum membership_kind sent[TASKS];
 static uint64_t sent_generation[TASKS];
-static bool pledged[TASKS];
+static bool accepted_members[TASKS];
 static uint64_t machines[TASKS];
 
 static void note(void *context, int task, const struct membership_message *message)
@@ -28,14 +28,14 @@ static struct membership *task(int self, uint64_t live)
 {
     static const bool ALL[TASKS] = {true, true, true};
     memset(sent, 0, sizeof(sent));
-    memset(pledged, 0, sizeof(pledged));
+    memset(accepted_members, 0, sizeof(accepted_members));
     const struct membership_options options = {.tasks = TASKS,
                                                .self = self,
                                                .min = 1,
                                                .start = 1,
                                                .live = live,
-                                               .mates = live ? ALL : NULL,
-                                               .pledged = pledged,
+                                               .previous_members = live ? ALL : NULL,
+                                               .accepted_members = accepted_members,
                                                .machine = (uint64_t)self + 1,
                                                .machines = machines,
                                                .send = note};
@@ -62,24 +62,24 @@ static void whoever_accepted_is_bound_until_its_leader_lets_go(void **state)
 {
     static const uint8_t TWO[] = {G, P, P}, THREE[] = {P, P, P};
     struct membership *m = task(2, 0);
-    membership_see(m, 0, MEMBERSHIP_GONE);
-    membership_see(m, 1, MEMBERSHIP_PRESENT);
+    membership_set_presence(m, 0, MEMBERSHIP_GONE);
+    membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
     hear(m, 1, MEMBERSHIP_PROPOSE, 100, 0, TWO);
     assert_int_equal(sent[1], MEMBERSHIP_ACCEPT);
     assert_int_equal(sent_generation[1], 100);
     /* What was agreed to counts from now on. */
-    assert_true(!pledged[0] && pledged[1] && pledged[2]);
-    membership_see(m, 0, MEMBERSHIP_PRESENT);
+    assert_true(!accepted_members[0] && accepted_members[1] && accepted_members[2]);
+    membership_set_presence(m, 0, MEMBERSHIP_PRESENT);
     hear(m, 0, MEMBERSHIP_PROPOSE, 200, 0, THREE);
     assert_int_not_equal(sent[0], MEMBERSHIP_ACCEPT);
     /* The leader tells how it sees all, and so does not stand by its proposal. */
-    hear(m, 1, MEMBERSHIP_HERE, 200, 0, THREE);
+    hear(m, 1, MEMBERSHIP_VIEW, 200, 0, THREE);
     hear(m, 1, MEMBERSHIP_COMMIT, 100, 0, NULL);
     const bool *list;
     assert_int_equal(membership_decided(m, &list), 0);
     hear(m, 0, MEMBERSHIP_PROPOSE, 200, 0, THREE);
     assert_int_equal(sent[0], MEMBERSHIP_ACCEPT);
-    assert_true(pledged[0]);
+    assert_true(accepted_members[0]);
     hear(m, 1, MEMBERSHIP_COMMIT, 200, 0, NULL); /* not its leader */
     assert_int_equal(membership_decided(m, &list), 0);
     hear(m, 0, MEMBERSHIP_COMMIT, 199, 0, NULL); /* of an earlier proposal */
@@ -94,11 +94,11 @@ static void a_lost_leader_binds_nobody(void **state)
     static const uint8_t TWO[] = {G, P, P};
     struct membership *m = task(2, 0);
     const bool *list;
-    membership_see(m, 0, MEMBERSHIP_GONE);
-    membership_see(m, 1, MEMBERSHIP_PRESENT);
+    membership_set_presence(m, 0, MEMBERSHIP_GONE);
+    membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
     hear(m, 1, MEMBERSHIP_PROPOSE, 100, 0, TWO);
     assert_int_equal(membership_decided(m, &list), 0);
-    membership_see(m, 1, MEMBERSHIP_GONE); /* it is alone now, and enough */
+    membership_set_presence(m, 1, MEMBERSHIP_GONE); /* it is alone now, and enough */
     assert_int_not_equal(membership_decided(m, &list), 0);
     assert_true(!list[0] && !list[1] && list[2]);
     membership_free(m);
@@ -108,23 +108,23 @@ static void a_leader_proposes_when_all_see_the_same(void **state)
 {
     static const uint8_t ALL[] = {P, P, P}, LESS[] = {P, MEMBERSHIP_UNKNOWN, P};
     struct membership *m = task(0, 0);
-    membership_see(m, 1, MEMBERSHIP_PRESENT);
-    membership_see(m, 2, MEMBERSHIP_PRESENT);
-    hear(m, 1, MEMBERSHIP_HERE, 0, 0, ALL);
+    membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
+    membership_set_presence(m, 2, MEMBERSHIP_PRESENT);
+    hear(m, 1, MEMBERSHIP_VIEW, 0, 0, ALL);
     assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE); /* 2 has not told yet */
-    hear(m, 2, MEMBERSHIP_HERE, 0, 0, LESS);
+    hear(m, 2, MEMBERSHIP_VIEW, 0, 0, LESS);
     assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE);
-    hear(m, 2, MEMBERSHIP_HERE, 0, 0, ALL);
+    hear(m, 2, MEMBERSHIP_VIEW, 0, 0, ALL);
     assert_int_equal(sent[1], MEMBERSHIP_PROPOSE);
     assert_int_equal(sent[2], MEMBERSHIP_PROPOSE);
-    assert_true(pledged[0] && pledged[1] && pledged[2]);
+    assert_true(accepted_members[0] && accepted_members[1] && accepted_members[2]);
     /* In a new life it has not told anything. */
-    membership_see(m, 2, MEMBERSHIP_GONE);
-    membership_see(m, 2, MEMBERSHIP_PRESENT);
-    hear(m, 1, MEMBERSHIP_HERE, 0, 0, LESS);
-    hear(m, 1, MEMBERSHIP_HERE, 0, 0, ALL);
+    membership_set_presence(m, 2, MEMBERSHIP_GONE);
+    membership_set_presence(m, 2, MEMBERSHIP_PRESENT);
+    hear(m, 1, MEMBERSHIP_VIEW, 0, 0, LESS);
+    hear(m, 1, MEMBERSHIP_VIEW, 0, 0, ALL);
     assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE);
-    hear(m, 2, MEMBERSHIP_HERE, 0, 0, ALL);
+    hear(m, 2, MEMBERSHIP_VIEW, 0, 0, ALL);
     assert_int_equal(sent[1], MEMBERSHIP_PROPOSE);
     const bool *list;
     hear(m, 1, MEMBERSHIP_ACCEPT, sent_generation[1], 0, NULL);
@@ -141,20 +141,20 @@ static void two_that_were_left_behind_are_no_majority(void **state)
     static const uint8_t BEHIND[] = {P | M, P, MEMBERSHIP_SILENT | M},
                          AT_WORK[] = {P | M, P | M, MEMBERSHIP_SILENT | M};
     struct membership *m = task(0, 7);
-    membership_see(m, 1, MEMBERSHIP_SILENT);
+    membership_set_presence(m, 1, MEMBERSHIP_SILENT);
     assert_false(membership_left_behind(m));
-    membership_see(m, 2, MEMBERSHIP_SILENT);
+    membership_set_presence(m, 2, MEMBERSHIP_SILENT);
     assert_true(membership_left_behind(m));
-    membership_see(m, 1, MEMBERSHIP_PRESENT);
-    hear(m, 1, MEMBERSHIP_HERE, 0, 7, BEHIND);
+    membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
+    hear(m, 1, MEMBERSHIP_VIEW, 0, 7, BEHIND);
     assert_non_null(membership_obstacle(m));
-    hear(m, 1, MEMBERSHIP_HERE, 0, 7, AT_WORK);
+    hear(m, 1, MEMBERSHIP_VIEW, 0, 7, AT_WORK);
     assert_null(membership_obstacle(m));
     assert_int_equal(sent[1], MEMBERSHIP_PROPOSE);
     membership_free(m);
 
     m = task(0, 7);
-    membership_was_away(m);
+    membership_note_absence(m);
     assert_true(membership_left_behind(m));
     membership_free(m);
 }

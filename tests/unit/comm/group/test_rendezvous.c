@@ -495,7 +495,8 @@ static void a_stranger_that_has_gone_again_is_told_by_its_address(void **state)
         fail_msg("no '%s' in: %s", gone_from, lines.text);
 }
 
-/* More than a door takes in at once, and none of them says a word; see test_door.c for who goes. */
+/* More connections than a listener accepts at once, and none of them says a word; see
+ * test_peer_listener.c for who goes. */
 static void crowd(const struct members *members, int rank)
 {
     enum { CROWD = 300 };

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 #include "comm/ps/batch.h"
 #include "comm/ps/embedding_init.h"
 #include "comm/ps/ps.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 #include "ps_members.h"
 
 #include <unistd.h>

@@ -5,6 +5,7 @@
  */
 #include "base/mem.h"
 #include "base/str.h"
+#include "comm/collective/collective.h"
 #include "members.h"
 
 #include <setjmp.h>
@@ -58,7 +59,9 @@ static void call(struct comm_group *group, int rank, int size)
     _cleanup_free_ float *data = mem_calloc(FLOATS, sizeof(float));
     for (int i = 0; i < FLOATS; i++)
         data[i] = (float)((rank + 1) * (i % 100));
-    CHECK_OK(comm_allreduce_by_name(group, plan.algorithm, data, FLOATS, &err), &err);
+    CHECK_OK(comm_allreduce_with(group, collective_allreduce_by_name(plan.algorithm), data, FLOATS,
+                                 &err),
+             &err);
     for (int i = 0; i < FLOATS; i++)
         CHECK((int)data[i] == size * (size + 1) / 2 * (i % 100));
 }

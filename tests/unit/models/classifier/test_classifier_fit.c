@@ -5,7 +5,7 @@
 
 #include "base/rand.h"
 #include "base/system/file.h"
-#include "comm/group/tf_config.h"
+#include "comm/cluster/tf_config.h"
 #include "models/classifier/fit.h"
 #include "train/run/checkpoint.h"
 #include "train/run/model_versions.h"
