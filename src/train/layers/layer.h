@@ -5,8 +5,8 @@
 #define TRAINYARD_TRAIN_LAYER_H
 
 #include "train/kernels/kernels.h"
-#include "train/network/params.h"
-#include "train/network/tensor.h"
+#include "train/layers/params.h"
+#include "train/layers/tensor.h"
 
 enum { LAYER_NAME_MAX = 40, LAYER_INPUTS_MAX = 2 };
 

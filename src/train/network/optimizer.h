@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_TRAIN_OPTIMIZER_H
 #define TRAINYARD_TRAIN_OPTIMIZER_H
 
-#include "train/network/params.h"
+#include "train/layers/params.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
 #define TRAINYARD_TRAIN_CHECKPOINT_H
 
 #include "base/json/json.h"
+#include "train/layers/params.h"
 #include "train/network/optimizer.h"
-#include "train/network/params.h"
 
 #include <stdint.h>
 

@@ -6,8 +6,8 @@
 #define TRAINYARD_TRAIN_FIT_LOOP_H
 
 #include "base/json/json.h"
+#include "train/layers/params.h"
 #include "train/network/optimizer.h"
-#include "train/network/params.h"
 #include "train/run/run_log.h"
 #include "train/team/reducer.h"
 

@@ -10,7 +10,7 @@
 #define TRAINYARD_TRAIN_EXACT_SUM_H
 
 #include "train/kernels/kernels.h"
-#include "train/network/params.h"
+#include "train/layers/params.h"
 
 #include <stdbool.h>
 
