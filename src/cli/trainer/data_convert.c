@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "cli/trainer/data_target.h"
-#include "cli/trainer/people.h"
+#include "models/face/people.h"
 #include "train/data/idx.h"
 
 #include <stdio.h>

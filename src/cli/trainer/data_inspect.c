@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
-#include "cli/trainer/people.h"
+#include "models/face/people.h"
 #include "train/data/idx.h"
 
 #include <stdio.h>

@@ -6,9 +6,9 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "cli/trainer/fit_cluster.h"
-#include "cli/trainer/fit_options.h"
 #include "cli/trainer/fit_report.h"
 #include "serve/monitor.h"
+#include "train/run/fit_options.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "cli/trainer/people.h"
 #include "cli/trainer/predict_probes.h"
 #include "models/face/eval.h"
+#include "models/face/people.h"
 #include "serve/face_gallery.h"
 #include "train/data/picture.h"
 

@@ -5,10 +5,10 @@
 
 #include "base/str.h"
 #include "base/system/file.h"
-#include "cli/trainer/fit_options.h"
 #include "cli/trainer/fit_report.h"
-#include "cli/trainer/fit_terms.h"
 #include "models/classifier/fit.h"
+#include "train/run/fit_options.h"
+#include "train/run/fit_terms.h"
 #include "train/run/model_dir.h"
 #include "train/team/reducer_comm.h"
 

@@ -4,10 +4,10 @@
 
 #include "base/str.h"
 #include "base/system/file.h"
-#include "cli/trainer/fit_options.h"
 #include "cli/trainer/fit_report.h"
-#include "cli/trainer/fit_terms.h"
 #include "models/recommender/fit.h"
+#include "train/run/fit_options.h"
+#include "train/run/fit_terms.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* The people of a command; see people.h. */
-#include "cli/trainer/people.h"
+#include "models/face/people.h"
 
 #include "base/str.h"
 

@@ -2,10 +2,10 @@
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
-#include "cli/trainer/fit_face.h"
 #include "cli/trainer/fit_report.h"
-#include "cli/trainer/fit_terms.h"
-#include "cli/trainer/people.h"
+#include "models/face/command.h"
+#include "models/face/people.h"
+#include "train/run/fit_terms.h"
 #include "train/team/reducer_comm.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* The options of `trainer fit face`, and what they mean for the training; see fit_face.h. */
-#include "cli/trainer/fit_face.h"
+#include "models/face/command.h"
 
 #include "base/str.h"
-#include "cli/trainer/people.h"
+#include "models/face/people.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
 #ifndef TRAINYARD_CLI_TRAINER_FIT_FACE_H
 #define TRAINYARD_CLI_TRAINER_FIT_FACE_H
 
-#include "cli/trainer/fit_options.h"
 #include "models/face/fit.h"
+#include "train/run/fit_options.h"
 
 struct fit_face_values {
     struct fit_shared shared;

@@ -1,5 +1,5 @@
 /* The options that every training has; see fit_options.h. */
-#include "cli/trainer/fit_options.h"
+#include "train/run/fit_options.h"
 
 #define FIELD(name) .offset = offsetof(struct fit_shared, name)
 
