@@ -41,7 +41,7 @@ int main(void)
         options.test_percent = 0;
         struct ty_task self = {.role = TY_ROLE_WORKER};
         struct ty_tf_config config = {.tasks = &self, .count = 1};
-        struct ps_options ps = {.config = &config, .shape = recommender_fit_hash(&options)};
+        struct ps_options ps = {.config = &config};
         struct ps_client *client = NULL;
         struct recommender_fit_result result;
         struct err err = ERR_INIT;

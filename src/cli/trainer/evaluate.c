@@ -47,7 +47,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
         result = classifier_eval_run(model, data, &eval, err);
     if (result < 0)
         return result;
-    if (fit_log_style(evaluate->log) == PROGRESS_JSON) {
+    if (fit_options_style(evaluate->log) == PROGRESS_JSON) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         printf("%s\n", json_to_string(arena, classifier_eval_to_json(arena, model, &eval)));
     } else {

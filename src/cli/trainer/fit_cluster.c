@@ -41,13 +41,6 @@ void fit_say_line(void *context, const char *line)
     fprintf(stderr, "trainer: %s\n", line);
 }
 
-enum progress_style fit_log_style(const char *log)
-{
-    return str_eq(log, "json")    ? PROGRESS_JSON
-           : str_eq(log, "plain") ? PROGRESS_PLAIN
-                                  : PROGRESS_AUTO;
-}
-
 static int find_cluster(const struct fit_cluster_values *values, struct ty_tf_config **ret,
                         struct err *err)
 {

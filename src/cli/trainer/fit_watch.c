@@ -8,46 +8,12 @@
 #include "cli/trainer/fit_cluster.h"
 #include "cli/trainer/fit_report.h"
 #include "serve/monitor.h"
-#include "train/run/fit_options.h"
+#include "train/run/monitor_address.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-
-int fit_watch_parse(const char *text, char address[FIT_WATCH_ADDRESS_MAX], int *ret_port,
-                    struct err *err)
-{
-    int64_t port = -1;
-    address[0] = '\0';
-    /* YAML reads a plain `off` as false. */
-    bool off = str_is_empty(text) || str_eq(text, "off") || str_eq(text, "false");
-    const char *colon = off ? NULL : strrchr(text, ':'), *host = text;
-    size_t size = colon ? (size_t)(colon - text) : 0;
-    if (size > 1 && text[0] == '[' && colon[-1] == ']') {
-        host++;
-        size -= 2;
-    }
-    if ((!off && str_to_int64(colon ? colon + 1 : text, 0, 65535, &port, NULL) < 0) ||
-        size >= FIT_WATCH_ADDRESS_MAX)
-        return err_set(err, ERR_USAGE, "'%s' is no place to listen at: write PORT, IP:PORT or off",
-                       text);
-    if (size) {
-        memcpy(address, host, size);
-        address[size] = '\0';
-    }
-    if (str_eq(address, "localhost"))
-        str_copy(address, FIT_WATCH_ADDRESS_MAX, "127.0.0.1");
-    *ret_port = (int)port;
-    return 0;
-}
-
-int fit_watch_check(const char *text, struct err *err)
-{
-    char address[FIT_WATCH_ADDRESS_MAX];
-    int port;
-    return fit_watch_parse(text, address, &port, err);
-}
 
 /* Training is worth more than being watched. */
 static void start_monitor(struct fit_watch *watch, const char *address, int port)
@@ -74,8 +40,8 @@ int fit_watch_open(const struct fit_watch_values *values, const struct command *
                    const void *all, const char *model_dir, struct run_log_options *log,
                    struct fit_watch *ret, struct err *err)
 {
-    char address[FIT_WATCH_ADDRESS_MAX];
-    int port = -1, result = fit_watch_parse(values->monitor, address, &port, err);
+    char address[MONITOR_ADDRESS_MAX];
+    int port = -1, result = monitor_address_parse(values->monitor, address, &port, err);
     if (result < 0)
         return result;
     *ret =

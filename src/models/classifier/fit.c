@@ -4,10 +4,10 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "train/run/checkpoint.h"
-#include "train/run/fit_loop.h"
 #include "train/run/model_versions.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 int classifier_fit_check(const struct classifier_fit_options *options, bool servers,
@@ -23,34 +23,41 @@ int classifier_fit_check(const struct classifier_fit_options *options, bool serv
     if (options->batch < 1 || options->batch > CLASSIFIER_BATCH_MAX)
         return err_set(err, ERR_INVALID, "a batch of %d pictures is not in 1 … %d", options->batch,
                        CLASSIFIER_BATCH_MAX);
-    return optimizer_clip_check(options->clip, err);
+    return optimizer_clip_check(options->fit.clip, err);
 }
 
-uint64_t classifier_fit_hash(const struct classifier_fit_options *options)
+size_t classifier_fit_numbers(const struct classifier_fit_options *options,
+                              uint64_t ret[MODEL_NUMBERS_MAX])
 {
     const uint64_t numbers[] = {
         (uint64_t)options->kind,
         (uint64_t)options->precision,
-        options->seed,
+        options->fit.seed,
         options->steps,
         (uint64_t)options->batch,
         (uint64_t)options->optimizer,
         (uint64_t)options->schedule,
-        fit_loop_bits(options->rate),
-        fit_loop_bits(options->clip),
+        model_hash_float(options->rate),
+        model_hash_float(options->fit.clip),
         options->warm_up,
     };
-    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
+    memcpy(ret, numbers, sizeof(numbers));
+    return ARRAY_SIZE(numbers);
 }
 
-uint64_t classifier_fit_hash_data(const struct classifier_fit_options *options,
-                                  const struct idx *train)
+size_t classifier_fit_numbers_data(const struct classifier_fit_options *options,
+                                   const struct idx *train, uint64_t ret[MODEL_NUMBERS_MAX])
 {
+    uint64_t own[MODEL_NUMBERS_MAX];
     const uint64_t numbers[] = {
-        classifier_fit_hash(options), train->count, (uint64_t)train->height, (uint64_t)train->width,
+        model_hash(own, classifier_fit_numbers(options, own)),
+        train->count,
+        (uint64_t)train->height,
+        (uint64_t)train->width,
         (uint64_t)train->classes,
     };
-    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
+    memcpy(ret, numbers, sizeof(numbers));
+    return ARRAY_SIZE(numbers);
 }
 
 void classifier_fit_model_path(const char *model_dir, char *path, size_t size)
@@ -96,26 +103,27 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool ju
         classifier_model_set_label(fit->model, i,
                                    idx_label_name(options->data, i, label, sizeof(label)));
     }
-    params_initialise(classifier_model_params(fit->model), options->seed);
+    params_initialise(classifier_model_params(fit->model), options->fit.seed);
     classifier_model_changed(fit->model);
     fit->schedule = (struct schedule){.kind = options->schedule,
                                       .rate = options->rate,
                                       .warm_up = options->warm_up,
                                       .steps = options->steps};
-    struct classifier_trainer_options trainer = {.seed = options->seed,
+    struct classifier_trainer_options trainer = {.seed = options->fit.seed,
                                                  .batch = options->batch,
                                                  .rank = rank,
                                                  .size = size,
                                                  .reducer = fit->reducer,
-                                                 .threads = options->threads,
+                                                 .threads = options->fit.threads,
                                                  /* Servers say which step is next, not the count
                                                   * here: nothing can be made ahead. */
-                                                 .loaders = fit->reducer ? options->loaders : 0};
+                                                 .loaders =
+                                                     fit->reducer ? options->fit.loaders : 0};
     fit->log = run_log_new(
-        &options->log,
-        &(struct run_log_subject){.model = "classifier",
-                                  .directory = options->model_dir,
-                                  .unit = "images",
+        &options->fit.log,
+        &(struct run_log_subject){.model = CLASSIFIER_MODEL.command.name,
+                                  .directory = options->fit.model_dir,
+                                  .unit = CLASSIFIER_MODEL.unit,
                                   .steps_an_epoch = (double)fit->train->count / options->batch});
     return classifier_trainer_new(&trainer, fit->model, fit->train, &fit->trainer, err);
 }
@@ -163,8 +171,8 @@ struct model_writer {
 static int write_model(void *context, const char *path, struct err *err)
 {
     const struct model_writer *writer = context;
-    return classifier_model_save(writer->fit->model, path, writer->step, writer->fit->options->seed,
-                                 err);
+    return classifier_model_save(writer->fit->model, path, writer->step,
+                                 writer->fit->options->fit.seed, err);
 }
 
 int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *result,
@@ -181,9 +189,9 @@ int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_re
     classifier_eval_sentence(&result->eval, text, sizeof(text));
     run_log_result(fit->log, text);
     classifier_model_set_accuracy(fit->model, result->eval.accuracy);
-    if (options->model_dir) {
+    if (options->fit.model_dir) {
         char path[CHECKPOINT_PATH_MAX];
-        classifier_fit_model_path(options->model_dir, path, sizeof(path));
+        classifier_fit_model_path(options->fit.model_dir, path, sizeof(path));
         failed = write_model(&writer, path, err);
     }
     if (failed == 0 && options->export_dir) {
@@ -231,7 +239,7 @@ static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_ste
         return result;
     classifier_trainer_learn(fit->trainer);
     float rate = schedule_rate(&fit->schedule, step);
-    classifier_trainer_update(fit->trainer, fit->optimizer, fit->options->clip, step, rate);
+    classifier_trainer_update(fit->trainer, fit->optimizer, fit->options->fit.clip, step, rate);
     *ret = (struct fit_loop_step){.loss = loss,
                                   .rate = rate,
                                   .accuracy = (double)tail[TAIL_RIGHT] / fit->options->batch,
@@ -270,6 +278,15 @@ static struct json *config_of(void *context, struct arena *arena)
     return classifier_config_to_json(arena, classifier_model_config(fit->model));
 }
 
+const struct model_steps CLASSIFIER_FIT_STEPS = {
+    .step = one_step,
+    .changed = values_changed,
+    .learned = learned,
+    .regroup = regroup,
+    .config = config_of,
+    .note = note,
+};
+
 static int run(struct classifier_fit *fit, struct classifier_fit_result *result, struct err *err)
 {
     const struct classifier_fit_options *options = fit->options;
@@ -283,28 +300,17 @@ static int run(struct classifier_fit *fit, struct classifier_fit_result *result,
     char start[256];
     classifier_fit_sentence(fit, (size_t)reducer->size, 0, start, sizeof(start));
     struct fit_loop loop = {
-        .model = "classifier",
-        .seed = options->seed,
+        .model = &CLASSIFIER_MODEL,
+        .context = fit,
+        .options = &options->fit,
         .steps = options->steps,
         .batch = (size_t)options->batch,
-        .model_dir = options->model_dir,
-        .checkpoint_every = options->checkpoint_every,
-        .keep = options->keep,
         .log = fit->log,
-        .stop = options->stop,
         .start = start,
-        .kept = options->kept,
         .claim = &fit->claim,
         .reducer = reducer,
         .params = classifier_model_params(fit->model),
         .optimizer = fit->optimizer,
-        .context = fit,
-        .step = one_step,
-        .changed = values_changed,
-        .learned = learned,
-        .regroup = regroup,
-        .config = config_of,
-        .note = note,
     };
     struct fit_loop_result done;
     failed = fit_loop_run(&loop, &done, err);

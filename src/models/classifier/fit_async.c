@@ -48,7 +48,7 @@ static int one_step(struct course *course, uint64_t step, double *ret_loss, doub
     if (result < 0)
         return result;
     classifier_trainer_learn(fit->trainer);
-    optimizer_clip(params, fit->options->clip); /* each worker its own */
+    optimizer_clip(params, fit->options->fit.clip); /* each worker its own */
     *ret_loss = loss;
     *ret_accuracy = (double)own.right / fit->options->batch;
     return ps_dense_push(course->client, params->gradients, schedule_rate(&fit->schedule, step),
@@ -73,14 +73,14 @@ static void tell(struct course *course, uint64_t step, double loss, double accur
 
 static bool stop_asked(const struct course *course)
 {
-    const volatile sig_atomic_t *stop = course->fit->options->stop;
+    const volatile sig_atomic_t *stop = course->fit->options->fit.stop;
     return stop && *stop;
 }
 
 /* Whether the chief lets the servers save after this step of its own; `saved` is the last time. */
 static bool is_time_to_save(const struct course *course, bool chief, uint64_t saved, uint64_t step)
 {
-    uint64_t every = course->fit->options->checkpoint_every;
+    uint64_t every = course->fit->options->fit.checkpoint_every;
     return chief && every && step / every > saved / every;
 }
 
@@ -165,8 +165,8 @@ int classifier_fit_async(const struct classifier_fit_options *options, struct ps
     _cleanup_(classifier_fit_release) struct classifier_fit fit = {.options = options, .claim = -1};
     struct course course = {.fit = &fit, .client = client};
     int failed = classifier_fit_start(&fit, 0, 1, chief, err);
-    if (failed == 0 && chief && options->model_dir)
-        failed = model_dir_claim(options->model_dir, 0, &fit.claim, err);
+    if (failed == 0 && chief && options->fit.model_dir)
+        failed = model_dir_claim(options->fit.model_dir, 0, &fit.claim, err);
     if (failed >= 0) /* one that cannot be locked is written to all the same */
         failed = begin(&course, chief, workers, &result, err);
     if (failed == 0)

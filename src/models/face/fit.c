@@ -5,9 +5,9 @@
 #include "models/face/pictures.h"
 #include "train/data/batch_feed.h"
 #include "train/run/checkpoint.h"
-#include "train/run/fit_loop.h"
 
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 /* What lives as long as one run. */
@@ -36,7 +36,8 @@ static void fit_release(struct fit *fit)
     dataset_split_release(&fit->split);
 }
 
-uint64_t face_fit_hash(const struct face_fit_options *options, const struct dataset *dataset)
+size_t face_fit_numbers(const struct face_fit_options *options, const struct dataset *dataset,
+                        uint64_t ret[MODEL_NUMBERS_MAX])
 {
     const struct face_config *model = &options->model;
     const uint64_t numbers[] = {
@@ -49,7 +50,7 @@ uint64_t face_fit_hash(const struct face_fit_options *options, const struct data
         (uint64_t)model->precision,
         (uint64_t)model->crop,
         model->five_views,
-        options->seed,
+        options->fit.seed,
         options->steps,
         options->batch_persons,
         options->batch_pictures,
@@ -60,23 +61,25 @@ uint64_t face_fit_hash(const struct face_fit_options *options, const struct data
         options->warm_up,
         dataset_persons(dataset),
         dataset_total(dataset),
-        fit_loop_bits(options->triplet.margin),
-        fit_loop_bits(options->rate),
-        fit_loop_bits(options->weight_decay),
-        fit_loop_bits(options->clip),
-        fit_loop_bits(options->blend),
-        fit_loop_bits(options->reshape),
-        fit_loop_bits(options->augment.shift),
-        fit_loop_bits(options->augment.turn),
-        fit_loop_bits(options->augment.scale),
-        fit_loop_bits(options->augment.gamma),
-        fit_loop_bits(options->augment.noise),
-        fit_loop_bits(options->augment.cover),
-        fit_loop_bits(options->augment.backdrop),
+        model_hash_float(options->triplet.margin),
+        model_hash_float(options->rate),
+        model_hash_float(options->weight_decay),
+        model_hash_float(options->fit.clip),
+        model_hash_float(options->blend),
+        model_hash_float(options->reshape),
+        model_hash_float(options->augment.shift),
+        model_hash_float(options->augment.turn),
+        model_hash_float(options->augment.scale),
+        model_hash_float(options->augment.gamma),
+        model_hash_float(options->augment.noise),
+        model_hash_float(options->augment.cover),
+        model_hash_float(options->augment.backdrop),
         options->augment.mirror,
         options->start_from != NULL,
     };
-    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
+    _Static_assert(ARRAY_SIZE(numbers) <= MODEL_NUMBERS_MAX, "the list of numbers is too long");
+    memcpy(ret, numbers, sizeof(numbers));
+    return ARRAY_SIZE(numbers);
 }
 
 void face_fit_model_path(const char *model_dir, char *path, size_t size)
@@ -94,7 +97,7 @@ static int fill_batch(void *context, uint64_t step, size_t first, size_t count, 
     size_t sample = face_config_sample(&options->model);
     _cleanup_free_ struct face_batch_entry *entries = mem_calloc(all, sizeof(*entries));
     const struct face_batch_options draw = {
-        .seed = options->seed,
+        .seed = options->fit.seed,
         .persons = options->batch_persons,
         .pictures = options->batch_pictures,
         .blended = (size_t)(options->blend * (float)options->batch_persons),
@@ -105,7 +108,7 @@ static int fill_batch(void *context, uint64_t step, size_t first, size_t count, 
         batch->labels[i] = entries[i].label;
     for (size_t i = 0; result == 0 && i < count; i++)
         result = face_pictures_load_changed(fit->pictures, &options->augment, &entries[first + i],
-                                            options->seed, step, first + i,
+                                            options->fit.seed, step, first + i,
                                             batch->inputs + i * sample, err);
     return result;
 }
@@ -123,6 +126,8 @@ static int first_values(void *context, struct err *err)
 {
     struct fit *fit = context;
     const char *path = fit->options->start_from;
+    if (!path)
+        return 0;
     _cleanup_(cleanup_checkpoint) struct checkpoint *other = NULL;
     int result = checkpoint_read(path, &other, err);
     if (result == 0)
@@ -139,7 +144,7 @@ static int fit_start(struct fit *fit, struct err *err)
                        "apart",
                        dataset_person_name(fit->dataset, 0));
     int result =
-        dataset_split_persons(fit->dataset, options->seed, options->held_out, &fit->split, err);
+        dataset_split_persons(fit->dataset, options->fit.seed, options->held_out, &fit->split, err);
     if (result < 0)
         return result;
     if (!(options->rate > 0 && options->rate <= 100) || !(options->triplet.margin > 0) ||
@@ -150,7 +155,7 @@ static int fit_start(struct fit *fit, struct err *err)
                        "0 and 100, the margin between 0 and 4, the decay from 0 to 100",
                        (double)options->rate, (double)options->triplet.margin,
                        (double)options->weight_decay);
-    result = optimizer_clip_check(options->clip, err);
+    result = optimizer_clip_check(options->fit.clip, err);
     if (result < 0)
         return result;
     if (options->batch_persons < 2 || options->batch_pictures < 2)
@@ -170,14 +175,14 @@ static int fit_start(struct fit *fit, struct err *err)
     result = face_model_new(&options->model, &fit->model, err);
     if (result < 0)
         return result;
-    params_initialise(face_model_params(fit->model), options->seed);
+    params_initialise(face_model_params(fit->model), options->fit.seed);
     struct face_trainer_options trainer = {
         .batch = (int)(options->batch_persons * options->batch_pictures),
-        .threads = options->threads,
+        .threads = options->fit.threads,
         .triplet = options->triplet,
         .optimizer = options->optimizer,
         .weight_decay = options->weight_decay,
-        .clip = options->clip,
+        .clip = options->fit.clip,
         .schedule = {.kind = options->schedule,
                      .rate = options->rate,
                      .warm_up = options->warm_up,
@@ -191,7 +196,7 @@ static int fit_start(struct fit *fit, struct err *err)
     struct batch_feed_options feed = {
         .batch = options->batch_persons * options->batch_pictures,
         .sample = face_config_sample(&options->model),
-        .loaders = options->loaders,
+        .loaders = options->fit.loaders,
         .context = fit,
         .fill = fill_batch,
     };
@@ -214,7 +219,7 @@ int face_fit_epochs_to_steps(const struct face_fit_options *options, const struc
                              uint64_t epochs, uint64_t *ret, struct err *err)
 {
     struct dataset_split split = {0};
-    int result = dataset_split_persons(dataset, options->seed, options->held_out, &split, err);
+    int result = dataset_split_persons(dataset, options->fit.seed, options->held_out, &split, err);
     if (result < 0)
         return result;
     double steps = (double)epochs * steps_an_epoch(options, dataset, &split);
@@ -271,6 +276,15 @@ static struct json *config_of(void *context, struct arena *arena)
     return face_config_to_json(arena, &fit->options->model);
 }
 
+const struct model_steps FACE_FIT_STEPS = {
+    .step = one_step,
+    .first_values = first_values,
+    .changed = values_changed,
+    .learned = learned,
+    .regroup = regroup,
+    .config = config_of,
+};
+
 /* How near strangers come, for the model file: measured on people held out where there are enough.
  */
 static int note_strangers(struct fit *fit, struct arena *arena, struct json *notes, struct err *err)
@@ -304,18 +318,18 @@ static int conclude(struct fit *fit, struct face_fit_result *result, struct err 
         run_log_result(fit->log, text);
         json_set(arena, notes, "heldOut", face_eval_to_json(arena, &result->eval));
     }
-    if (!fit->options->model_dir)
+    if (!fit->options->fit.model_dir)
         return 0;
     int failed = note_strangers(fit, arena, notes, err);
     if (failed < 0)
         return failed;
     char path[CHECKPOINT_PATH_MAX];
-    face_fit_model_path(fit->options->model_dir, path, sizeof(path));
-    struct checkpoint_info info = {.model = "face",
+    face_fit_model_path(fit->options->fit.model_dir, path, sizeof(path));
+    struct checkpoint_info info = {.model = FACE_MODEL.command.name,
                                    .config = face_config_to_json(arena, &fit->options->model),
                                    .notes = notes,
                                    .step = result->last,
-                                   .seed = fit->options->seed};
+                                   .seed = fit->options->fit.seed};
     return checkpoint_write(path, face_model_params(fit->model), NULL, &info, err);
 }
 
@@ -333,35 +347,24 @@ static int run(struct fit *fit, struct face_fit_result *result, struct err *err)
              params_trainable(face_model_params(fit->model)), options->model.side,
              options->model.side, fit->split.train.count, fit->split.held_out.count,
              fit->reducer->size, fit->reducer->size == 1 ? "" : "s", kernels);
-    fit->log = run_log_new(
-        &options->log, &(struct run_log_subject){
-                           .model = "face",
-                           .directory = options->model_dir,
-                           .unit = "images",
-                           .steps_an_epoch = steps_an_epoch(options, fit->dataset, &fit->split)});
+    fit->log = run_log_new(&options->fit.log,
+                           &(struct run_log_subject){.model = FACE_MODEL.command.name,
+                                                     .directory = options->fit.model_dir,
+                                                     .unit = FACE_MODEL.unit,
+                                                     .steps_an_epoch = steps_an_epoch(
+                                                         options, fit->dataset, &fit->split)});
     struct fit_loop loop = {
-        .model = "face",
-        .seed = options->seed,
+        .model = &FACE_MODEL,
+        .context = fit,
+        .options = &options->fit,
         .steps = options->steps,
         .batch = options->batch_persons * options->batch_pictures,
-        .model_dir = options->model_dir,
-        .checkpoint_every = options->checkpoint_every,
-        .keep = options->keep,
         .log = fit->log,
-        .stop = options->stop,
         .start = start,
-        .kept = options->kept,
         .claim = &fit->claim,
         .reducer = fit->reducer,
         .params = face_model_params(fit->model),
         .optimizer = face_trainer_optimizer(fit->trainer),
-        .context = fit,
-        .step = one_step,
-        .first_values = options->start_from ? first_values : NULL,
-        .changed = values_changed,
-        .learned = learned,
-        .regroup = regroup,
-        .config = config_of,
     };
     struct fit_loop_result done;
     failed = fit_loop_run(&loop, &done, err);

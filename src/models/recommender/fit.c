@@ -6,7 +6,6 @@
 #include "base/system/file.h"
 #include "models/recommender/model.h"
 #include "train/data/dataset.h"
-#include "train/run/fit_loop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +29,8 @@ static void fit_release(struct recommender_run *fit)
     free(fit->d_rows);
 }
 
-uint64_t recommender_fit_hash(const struct recommender_fit_options *options)
+size_t recommender_fit_numbers(const struct recommender_fit_options *options,
+                               uint64_t ret[MODEL_NUMBERS_MAX])
 {
     const uint64_t numbers[] = {
         0x7265636f6d6dU, /* no other model has the same */
@@ -38,16 +38,17 @@ uint64_t recommender_fit_hash(const struct recommender_fit_options *options)
         (uint64_t)options->model.label,
         (uint64_t)options->model.dimensions,
         (uint64_t)options->model.buckets,
-        options->seed,
+        options->fit.seed,
         options->epochs,
         (uint64_t)options->batch,
         (uint64_t)options->test_percent,
-        fit_loop_bits(options->rate),
-        fit_loop_bits(options->accumulator),
-        fit_loop_bits(options->accumulator_rows),
-        fit_loop_bits(options->range),
+        model_hash_float(options->rate),
+        model_hash_float(options->accumulator),
+        model_hash_float(options->accumulator_rows),
+        model_hash_float(options->range),
     };
-    return fit_loop_hash(numbers, ARRAY_SIZE(numbers));
+    memcpy(ret, numbers, sizeof(numbers));
+    return ARRAY_SIZE(numbers);
 }
 
 void recommender_fit_model_path(const char *model_dir, char *path, size_t size)
@@ -87,7 +88,7 @@ static int fit_start(struct recommender_run *fit, struct err *err)
         result = recommender_batch_new(&options->model, options->batch, &fit->batch, err);
     if (result < 0)
         return result;
-    ratings_split_draw(fit->ratings, options->seed, options->test_percent, &fit->split);
+    ratings_split_draw(fit->ratings, options->fit.seed, options->test_percent, &fit->split);
     if (fit->split.train_count == 0)
         return err_set(err, ERR_INVALID, "none of %zu ratings is left to train on",
                        fit->ratings->count);
@@ -100,14 +101,14 @@ static int fit_start(struct recommender_run *fit, struct err *err)
     fit->truth = mem_calloc(n, sizeof(*fit->truth));
     fit->rows = mem_calloc(RECOMMENDER_FIELDS * n * row, sizeof(*fit->rows));
     fit->d_rows = mem_calloc(RECOMMENDER_FIELDS * n * row, sizeof(*fit->d_rows));
-    recommender_batch_initialise(fit->batch, options->seed, mean_label(fit));
+    recommender_batch_initialise(fit->batch, options->fit.seed, mean_label(fit));
 
     struct params *dense = recommender_batch_params(fit->batch);
     struct ps_update update = {.rule = PS_ADAGRAD, .accumulator = options->accumulator};
     struct ps_table table = {
         .dimensions = (int)row,
         .range = options->range,
-        .seed = options->seed,
+        .seed = options->fit.seed,
         .update = {.rule = PS_ADAGRAD, .accumulator = options->accumulator_rows},
     };
     result = ps_dense_open(fit->place->client, dense->floats, dense->values, &update, err);
@@ -123,7 +124,7 @@ static size_t batch_positions(struct recommender_run *fit, uint64_t step, const 
     size_t first = (size_t)(step % fit->in_epoch) * (size_t)fit->options->batch;
     size_t count = fit->split.train_count, left = count - first;
     if (epoch != fit->epoch) {
-        dataset_shuffle(fit->options->seed, epoch, count, fit->order);
+        dataset_shuffle(fit->options->fit.seed, epoch, count, fit->order);
         for (size_t i = 0; i < count; i++)
             fit->order[i] = fit->split.train[fit->order[i]];
         fit->epoch = epoch;
@@ -156,7 +157,7 @@ int recommender_run_batch(struct recommender_run *fit, uint64_t step, double *re
 
 static bool stop_asked(const struct recommender_run *fit)
 {
-    return fit->options->stop && *fit->options->stop;
+    return fit->options->fit.stop && *fit->options->fit.stop;
 }
 
 /* Batches of other workers count as well: each worker shows how far all have come. */
@@ -236,10 +237,11 @@ static int write_model(struct recommender_run *fit, struct recommender_fit_resul
     struct json *notes = json_object(arena);
     if (result->judged)
         json_set(arena, notes, "test", recommender_eval_to_json(arena, &result->eval));
-    struct checkpoint_info info = {.notes = notes, .step = result->steps, .seed = options->seed};
+    struct checkpoint_info info = {
+        .notes = notes, .step = result->steps, .seed = options->fit.seed};
     char path[CHECKPOINT_PATH_MAX];
-    recommender_fit_model_path(options->model_dir, path, sizeof(path));
-    int failed = file_make_dirs(options->model_dir, 0755, err);
+    recommender_fit_model_path(options->fit.model_dir, path, sizeof(path));
+    int failed = file_make_dirs(options->fit.model_dir, 0755, err);
     if (failed == 0)
         failed = recommender_rows_collect(fit->place->client, fit->table,
                                           recommender_row(&options->model), &rows, err);
@@ -263,7 +265,7 @@ int recommender_run_conclude(struct recommender_run *fit, struct recommender_fit
         recommender_eval_sentence(&result->eval, text, sizeof(text));
         run_log_result(fit->log, text);
     }
-    if (failed == 0 && fit->options->model_dir)
+    if (failed == 0 && fit->options->fit.model_dir)
         failed = write_model(fit, result, err);
     return failed;
 }
@@ -271,10 +273,10 @@ int recommender_run_conclude(struct recommender_run *fit, struct recommender_fit
 static void make_log(struct recommender_run *fit)
 {
     const struct recommender_fit_options *options = fit->options;
-    fit->log = run_log_new(&options->log,
-                           &(struct run_log_subject){.model = "recommender",
-                                                     .directory = options->model_dir,
-                                                     .unit = "ratings",
+    fit->log = run_log_new(&options->fit.log,
+                           &(struct run_log_subject){.model = RECOMMENDER_MODEL.command.name,
+                                                     .directory = options->fit.model_dir,
+                                                     .unit = RECOMMENDER_MODEL.unit,
                                                      .steps_an_epoch = (double)fit->in_epoch});
     run_log_speak(fit->log, true, fit->place->chief);
 }

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "models/recommender/fit_internal.h"
-#include "train/run/fit_loop.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,7 +85,7 @@ static int make_params(struct alone *alone, struct err *err)
 {
     struct recommender_run *run = alone->run;
     size_t row = (size_t)recommender_row(&run->options->model);
-    int result = run->options->model_dir ? make_rows(alone, err) : 0;
+    int result = run->options->fit.model_dir ? make_rows(alone, err) : 0;
     if (result < 0)
         return result;
     if (alone->ids.count > PARAMS_FLOATS_MAX / 2 / row)
@@ -125,6 +124,13 @@ static struct json *config_of(void *context, struct arena *arena)
     return recommender_config_to_json(arena, &alone->run->options->model);
 }
 
+const struct model_steps RECOMMENDER_FIT_STEPS = {
+    .step = one_step,
+    .changed = changed,
+    .config = config_of,
+    .collect = collect,
+};
+
 int recommender_run_alone(struct recommender_run *run, struct recommender_fit_result *result,
                           struct err *err)
 {
@@ -137,28 +143,17 @@ int recommender_run_alone(struct recommender_run *run, struct recommender_fit_re
     char start[RECOMMENDER_SENTENCE_MAX];
     recommender_run_sentence(run, start, sizeof(start));
     struct fit_loop loop = {
-        .model = "recommender",
-        .seed = options->seed,
+        .model = &RECOMMENDER_MODEL,
+        .context = &alone,
+        .options = &options->fit,
         .steps = run->steps,
         .batch = (size_t)options->batch,
-        .model_dir = options->model_dir,
-        .checkpoint_every = options->checkpoint_every,
-        .keep = options->keep,
         .log = run->log,
-        .stop = options->stop,
         .start = start,
-        .kept = options->kept,
         .claim = &run->claim,
         .reducer = &reducer,
         .params = alone.params,
         .optimizer = alone.optimizer,
-        .context = &alone,
-        .step = one_step,
-        .changed = changed,
-        .config = config_of,
-        .collect = collect,
-        .longer = "--epochs",
-        .calmer = "a lower --learning-rate",
     };
     struct fit_loop_result done;
     failed = fit_loop_run(&loop, &done, err);

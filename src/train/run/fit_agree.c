@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "train/run/fit_save.h"
+#include "train/run/model.h"
 
 #include <string.h>
 
@@ -54,7 +55,7 @@ static int take_over(struct fit_loop *loop, int holder, struct err *err)
 {
     struct reducer *reducer = loop->reducer;
     size_t learned_count = 0;
-    float *learned = loop->learned ? loop->learned(loop->context, &learned_count) : NULL;
+    float *learned = fit_loop_learned(loop, &learned_count);
     size_t slots = (size_t)loop->optimizer->slot_count * loop->optimizer->floats;
     const struct {
         float *at;
@@ -78,7 +79,7 @@ static int take_over(struct fit_loop *loop, int holder, struct err *err)
     for (size_t i = 0; i < ARRAY_SIZE(pieces); at += pieces[i].count, i++)
         if (pieces[i].count)
             memcpy(pieces[i].at, at, pieces[i].count * sizeof(float));
-    loop->changed(loop->context);
+    loop->model->steps->changed(loop->context);
     return 0;
 }
 
@@ -89,10 +90,10 @@ static int begin(struct fit_loop *loop, uint64_t *step, struct standing *standin
     struct err problem = ERR_INIT;
     int restored = 0;
     *step = 0;
-    if (loop->reducer->rank == 0 && loop->model_dir)
+    if (loop->reducer->rank == 0 && loop->options->model_dir)
         restored = fit_save_restore(loop, step, &problem);
-    if (loop->reducer->rank == 0 && restored == 0 && *step == 0 && loop->first_values)
-        restored = loop->first_values(loop->context, &problem);
+    if (loop->reducer->rank == 0 && restored == 0 && *step == 0 && loop->model->steps->first_values)
+        restored = loop->model->steps->first_values(loop->context, &problem);
     int result = compare(loop, restored < 0, *step, standing, err);
     if (restored < 0)
         return err_set(err, problem.code, "%s", problem.message);

@@ -7,7 +7,7 @@
 
 bool fit_leave_is_asked(const struct fit_loop *loop)
 {
-    return loop->stop && *loop->stop;
+    return loop->options->stop && *loop->options->stop;
 }
 
 /* "worker 1 (host:port)", or several of them. */
@@ -58,8 +58,9 @@ void fit_leave_tell(struct fit_loop *loop, struct fit_loop_result *result)
 {
     result->stopped = true;
     run_log_note(loop->log, "stopped",
-                 loop->model_dir ? "stopped after step %llu; the next run goes on from there"
-                                 : "stopped after step %llu",
+                 loop->options->model_dir
+                     ? "stopped after step %llu; the next run goes on from there"
+                     : "stopped after step %llu",
                  (unsigned long long)result->last);
 }
 

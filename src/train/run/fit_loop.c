@@ -1,12 +1,12 @@
 /* The course of synchronous training; see fit_loop.h. */
 #include "train/run/fit_loop.h"
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "train/run/checkpoint_writer.h"
 #include "train/run/fit_agree.h"
 #include "train/run/fit_leave.h"
 #include "train/run/fit_save.h"
+#include "train/run/model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ enum { GROUP_MAX = 512 }; /* who is in it, as a text */
 
 static bool is_writer(const struct fit_loop *loop)
 {
-    return loop->reducer->rank == 0 && loop->model_dir;
+    return loop->reducer->rank == 0 && loop->options->model_dir;
 }
 
 /* Whoever is rank 0 now speaks and writes. */
@@ -97,8 +97,8 @@ static int regroup(struct fit_loop *loop, int failed, struct fit_loop_result *re
         failed = reducer->reform(reducer, err);
         if (failed == -ERR_TIMEOUT && !fit_leave_is_asked(loop))
             return failed; /* nobody came in the time there is for it */
-        if (failed == 0 && loop->regroup)
-            failed = loop->regroup(loop->context, err);
+        if (failed == 0 && loop->model->steps->regroup)
+            failed = loop->model->steps->regroup(loop->context, err);
         if (failed == 0 && !is_writer(loop)) /* once all agree, who writes now can claim it */
             fit_save_hand_over(loop);
         if (failed == 0)
@@ -146,7 +146,7 @@ static int save(struct fit_loop *loop, uint64_t step, bool last, struct err *err
     fit_save_tell(loop);
     if (last)
         return fit_save_now(loop, step, err);
-    if (loop->checkpoint_every && step % loop->checkpoint_every == 0)
+    if (loop->options->checkpoint_every && step % loop->options->checkpoint_every == 0)
         return fit_save_put(loop, step, err);
     return 0;
 }
@@ -181,7 +181,8 @@ static int run_steps(struct fit_loop *loop, struct fit_loop_result *result, stru
 {
     for (uint64_t step = result->first + 1; step <= loop->steps; step++) {
         struct fit_loop_step done = {.accuracy = (double)NAN};
-        int failed = loop->step(loop->context, step, fit_leave_is_asked(loop), &done, err);
+        int failed =
+            loop->model->steps->step(loop->context, step, fit_leave_is_asked(loop), &done, err);
         if (failed < 0) {
             failed = recover(loop, failed, result, err);
             if (failed < 0)
@@ -249,7 +250,8 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
         run_log_note(loop->log, "done",
                      "all %llu steps were done before: to train further raise %s, to train "
                      "anew use another --model-dir",
-                     (unsigned long long)loop->steps, loop->longer ? loop->longer : "--steps");
+                     (unsigned long long)loop->steps,
+                     loop->model->longer ? loop->model->longer : "--steps");
     failed = run_steps(loop, &result, err);
     loop->writer = checkpoint_writer_free(loop->writer);
     if (failed == 0) {
@@ -268,21 +270,9 @@ int fit_loop_check_saved(const struct fit_loop_result *result, struct err *err)
                    result->unsaved.message);
 }
 
-uint64_t fit_loop_hash(const uint64_t *numbers, size_t count)
+float *fit_loop_learned(const struct fit_loop *loop, size_t *ret_count)
 {
-    uint64_t hash = HASH_FNV_START;
-    for (size_t i = 0; i < count; i++) {
-        unsigned char bytes[8]; /* the same on every machine */
-        for (int j = 0; j < 8; j++)
-            bytes[j] = (unsigned char)(numbers[i] >> 8 * j);
-        hash = hash_fnv1a(hash, bytes, sizeof(bytes));
-    }
-    return hash;
-}
-
-uint64_t fit_loop_bits(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
+    const struct model_steps *steps = loop->model->steps;
+    *ret_count = 0;
+    return steps->learned ? steps->learned(loop->context, ret_count) : NULL;
 }

@@ -1,8 +1,8 @@
 /* What a run is held to: the options that workers who train together must have alike, and those
  * that a run which goes on must have as it began. Made from the option table once the data are
  * known. */
-#ifndef TRAINYARD_CLI_TRAINER_FIT_TERMS_H
-#define TRAINYARD_CLI_TRAINER_FIT_TERMS_H
+#ifndef TRAINYARD_TRAIN_RUN_FIT_TERMS_H
+#define TRAINYARD_TRAIN_RUN_FIT_TERMS_H
 
 #include "base/options/options.h"
 
