@@ -147,11 +147,11 @@ static void print_shape(const struct conv_shape *s)
     for (size_t i = 0; kernels_at(i); i++)
         if (kernels_at(i)->conv->fits(s))
             print_way(kernels_at(i)->name, kernels_at(i)->conv, s);
-    for (size_t i = 0; conv_kernels_bf16_at(i); i++) {
+    for (size_t i = 0; kernels_conv_bf16_at(i); i++) {
         char name[64];
-        snprintf(name, sizeof(name), "bf16 %s", conv_kernels_bf16_at(i)->name);
-        if (conv_kernels_bf16_at(i)->fits(s))
-            print_way(name, conv_kernels_bf16_at(i), s);
+        snprintf(name, sizeof(name), "bf16 %s", kernels_conv_bf16_at(i)->name);
+        if (kernels_conv_bf16_at(i)->fits(s))
+            print_way(name, kernels_conv_bf16_at(i), s);
     }
 }
 
@@ -178,12 +178,12 @@ static void print_line(size_t network, enum precision precision, enum direction 
         if (direction == DATA && s->in == 1)
             continue; /* nobody asks for the gradient of a picture */
         flops += work(s);
-        ours += measure(conv_kernels_choose(s, precision), s, direction);
+        ours += measure(kernels_choose_conv(s, precision), s, direction);
         theirs += measure(&conv_kernels_gemm, s, direction);
     }
     printf("{\"name\":\"kernels %s %s %s\",\"value\":%.1f,\"unit\":\"GFLOP/s\","
            "\"peer\":\"im2col + OpenBLAS fp32\",\"peer_value\":%.1f}\n",
-           NETWORKS[network].name, DIRECTION_NAMES[direction], precision_name(precision),
+           NETWORKS[network].name, DIRECTION_NAMES[direction], kernels_precision_name(precision),
            flops / ours, flops / theirs);
     fflush(stdout);
 }

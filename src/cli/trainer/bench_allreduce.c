@@ -77,15 +77,15 @@ static int parse_sizes(const char *text, size_t sizes[SIZES_MAX], size_t *ret_co
     return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
     int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
     return (left > right) - (left < right);
 }
 
 /* The median call, in nanoseconds. All workers begin each call together. */
-static int measure(struct comm_group *group, const char *algorithm, float *data, size_t bytes,
-                   int64_t *ret_ns, struct err *err)
+static int measure_algorithm(struct comm_group *group, const char *algorithm, float *data,
+                             size_t bytes, int64_t *ret_ns, struct err *err)
 {
     static int64_t times[CALLS_MAX];
     size_t calls = BYTES_A_CELL / bytes;
@@ -100,7 +100,7 @@ static int measure(struct comm_group *group, const char *algorithm, float *data,
         if (call >= WARM_UP)
             times[call - WARM_UP] = moment_monotonic_ns() - start;
     }
-    qsort(times, calls, sizeof(times[0]), compare);
+    qsort(times, calls, sizeof(times[0]), compare_times);
     *ret_ns = times[calls / 2];
     return 0;
 }
@@ -143,7 +143,7 @@ static int print_row(struct comm_group *group, const char *const *columns, size_
         int64_t ns = 0;
         bool usable =
             comm_allreduce_by_name(group, columns[i], NULL, bytes / sizeof(float), NULL) == 0;
-        int result = usable ? measure(group, columns[i], data, bytes, &ns, err) : 0;
+        int result = usable ? measure_algorithm(group, columns[i], data, bytes, &ns, err) : 0;
         if (result < 0)
             return result;
         if (speaks && usable)
@@ -160,7 +160,7 @@ static int print_row(struct comm_group *group, const char *const *columns, size_
     return 0;
 }
 
-static int print_table(struct comm_group *group, const struct bench_values *values,
+static int print_times(struct comm_group *group, const struct bench_values *values,
                        const size_t *sizes, size_t count, float *data, struct err *err)
 {
     const char *columns[ARRAY_SIZE(ALGORITHMS)];
@@ -215,7 +215,7 @@ static int join_and_measure(const struct bench_values *values, const struct ty_t
     if (result == 0)
         result = comm_group_share(group, memory, err);
     if (result == 0)
-        result = print_table(group, values, sizes, count, memory->at, err);
+        result = print_times(group, values, sizes, count, memory->at, err);
     if (result < 0)
         bench_workers_fail(local, err);
     group = comm_group_free(group); /* before the memory it shares */
@@ -231,8 +231,8 @@ static void make_secret(char text[2 * SECRET_SIZE + 1])
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }
 
-static int run(const void *untyped, size_t argument_count, const char *const *arguments,
-               struct err *err)
+static int bench_allreduce_run(const void *untyped, size_t argument_count,
+                               const char *const *arguments, struct err *err)
 {
     const struct bench_values *values = untyped;
     struct bench_workers local = {0};
@@ -328,5 +328,5 @@ const struct command COMMAND_BENCH_ALLREDUCE = {
                 "trainer bench allreduce --workers 4 --transport tcp --sizes 64KiB,1MiB",
     .options = OPTIONS,
     .values_size = sizeof(struct bench_values),
-    .run = run,
+    .run = bench_allreduce_run,
 };

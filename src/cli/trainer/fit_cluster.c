@@ -12,7 +12,7 @@
 volatile sig_atomic_t fit_stop_asked, fit_joining;
 
 /* The step under way ends and is saved; before the first forming there is none. */
-static void on_signal(int signal)
+static void on_fit_signal(int signal)
 {
     if (fit_joining)
         _exit(128 + signal);
@@ -26,7 +26,7 @@ int fit_exit_stopped(void)
 
 void fit_begin(void)
 {
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_handler = on_fit_signal};
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     struct sigaction hangup = {0};
@@ -41,7 +41,7 @@ void fit_say_line(void *context, const char *line)
     fprintf(stderr, "trainer: %s\n", line);
 }
 
-static int find_cluster(const struct fit_cluster_values *values, struct ty_tf_config **ret,
+static int read_cluster(const struct fit_cluster_values *values, struct ty_tf_config **ret,
                         struct err *err)
 {
     if (values->worker_hosts && !*values->worker_hosts)
@@ -63,7 +63,7 @@ static int find_cluster(const struct fit_cluster_values *values, struct ty_tf_co
 int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_config **ret,
                      struct err *err)
 {
-    int result = find_cluster(values, ret, err);
+    int result = read_cluster(values, ret, err);
     if (result < 0)
         return result;
     size_t workers = tf_config_workers(*ret);

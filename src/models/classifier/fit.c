@@ -65,7 +65,7 @@ void classifier_fit_model_path(const char *model_dir, char *path, size_t size)
     snprintf(path, size, "%s/%s", model_dir, CLASSIFIER_MODEL_FILE);
 }
 
-static int open_test(struct classifier_fit *fit, struct err *err)
+static int classifier_fit_open_test(struct classifier_fit *fit, struct err *err)
 {
     const char *data = fit->options->data;
     int result = idx_open(data, IDX_TEST, &fit->test, err);
@@ -96,7 +96,7 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool ju
     result = classifier_model_new(&config, &fit->model, err);
     if (result < 0)
         return err_wrap(err, "'%s'", options->data);
-    if (judges && (result = open_test(fit, err)) < 0)
+    if (judges && (result = classifier_fit_open_test(fit, err)) < 0)
         return result;
     for (int i = 0; i < config.classes; i++) {
         char label[CLASSIFIER_LABEL_MAX];
@@ -168,40 +168,40 @@ struct model_writer {
     uint64_t step;
 };
 
-static int write_model(void *context, const char *path, struct err *err)
+static int classifier_fit_write(void *context, const char *path, struct err *err)
 {
     const struct model_writer *writer = context;
     return classifier_model_save(writer->fit->model, path, writer->step,
                                  writer->fit->options->fit.seed, err);
 }
 
-int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *result,
+int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *outcome,
                             struct err *err)
 {
     const struct classifier_fit_options *options = fit->options;
-    struct model_writer writer = {.fit = fit, .step = result->last};
-    int failed = classifier_eval_run(fit->model, fit->test, &result->eval, err);
-    if (failed < 0)
-        return failed;
-    result->judged = true;
-    run_log_judged(fit->log, result->last, "test-accuracy", result->eval.accuracy);
+    struct model_writer writer = {.fit = fit, .step = outcome->last};
+    int result = classifier_eval_run(fit->model, fit->test, &outcome->eval, err);
+    if (result < 0)
+        return result;
+    outcome->judged = true;
+    run_log_judged(fit->log, outcome->last, "test-accuracy", outcome->eval.accuracy);
     char text[128];
-    classifier_eval_sentence(&result->eval, text, sizeof(text));
+    classifier_eval_sentence(&outcome->eval, text, sizeof(text));
     run_log_result(fit->log, text);
-    classifier_model_set_accuracy(fit->model, result->eval.accuracy);
+    classifier_model_set_accuracy(fit->model, outcome->eval.accuracy);
     if (options->fit.model_dir) {
         char path[CHECKPOINT_PATH_MAX];
         classifier_fit_model_path(options->fit.model_dir, path, sizeof(path));
-        failed = write_model(&writer, path, err);
+        result = classifier_fit_write(&writer, path, err);
     }
-    if (failed == 0 && options->export_dir) {
-        failed = model_versions_publish(options->export_dir, CLASSIFIER_MODEL_FILE,
-                                        moment_wall_ms() / 1000, write_model, &writer,
-                                        &result->version, err);
-        if (failed < 0)
+    if (result == 0 && options->export_dir) {
+        result = model_versions_publish(options->export_dir, CLASSIFIER_MODEL_FILE,
+                                        moment_wall_ms() / 1000, classifier_fit_write, &writer,
+                                        &outcome->version, err);
+        if (result < 0)
             return err_wrap(err, "cannot export the model");
     }
-    return failed;
+    return result;
 }
 
 /* ---- In step */
@@ -211,8 +211,8 @@ int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_re
  * is exact. */
 enum { TAIL_STOP, TAIL_WANTED, TAIL_RIGHT, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };
 
-static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
-                    struct err *err)
+static int classifier_fit_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
+                               struct err *err)
 {
     struct classifier_fit *fit = context;
     struct params *params = classifier_model_params(fit->model);
@@ -238,7 +238,7 @@ static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_ste
     if (result < 0)
         return result;
     classifier_trainer_learn(fit->trainer);
-    float rate = schedule_rate(&fit->schedule, step);
+    float rate = optimizer_schedule_rate(&fit->schedule, step);
     classifier_trainer_update(fit->trainer, fit->optimizer, fit->options->fit.clip, step, rate);
     *ret = (struct fit_loop_step){.loss = loss,
                                   .rate = rate,
@@ -248,52 +248,53 @@ static int one_step(void *context, uint64_t step, bool stop, struct fit_loop_ste
     return 0;
 }
 
-static void values_changed(void *context)
+static void classifier_fit_changed(void *context)
 {
     struct classifier_fit *fit = context;
     classifier_model_changed(fit->model);
 }
 
-static float *learned(void *context, size_t *ret_count)
+static float *classifier_fit_learned(void *context, size_t *ret_count)
 {
     struct classifier_fit *fit = context;
     return classifier_trainer_learned(fit->trainer, ret_count);
 }
 
-static int regroup(void *context, struct err *err)
+static int classifier_fit_regroup(void *context, struct err *err)
 {
     struct classifier_fit *fit = context;
     return classifier_trainer_regroup(fit->trainer, fit->reducer->rank, fit->reducer->size, err);
 }
 
-static void note(void *context, struct arena *arena, struct json *notes)
+static void classifier_fit_note(void *context, struct arena *arena, struct json *notes)
 {
     const struct classifier_fit *fit = context;
     classifier_model_note(fit->model, arena, notes);
 }
 
-static struct json *config_of(void *context, struct arena *arena)
+static struct json *classifier_fit_config(void *context, struct arena *arena)
 {
     const struct classifier_fit *fit = context;
     return classifier_config_to_json(arena, classifier_model_config(fit->model));
 }
 
 const struct model_steps CLASSIFIER_FIT_STEPS = {
-    .step = one_step,
-    .changed = values_changed,
-    .learned = learned,
-    .regroup = regroup,
-    .config = config_of,
-    .note = note,
+    .step = classifier_fit_step,
+    .changed = classifier_fit_changed,
+    .learned = classifier_fit_learned,
+    .regroup = classifier_fit_regroup,
+    .config = classifier_fit_config,
+    .note = classifier_fit_note,
 };
 
-static int run(struct classifier_fit *fit, struct classifier_fit_result *result, struct err *err)
+static int classifier_fit_run(struct classifier_fit *fit, struct classifier_fit_result *outcome,
+                              struct err *err)
 {
     const struct classifier_fit_options *options = fit->options;
     struct reducer *reducer = fit->reducer;
-    int failed = classifier_fit_start(fit, reducer->rank, reducer->size, true, err);
-    if (failed < 0)
-        return failed;
+    int result = classifier_fit_start(fit, reducer->rank, reducer->size, true, err);
+    if (result < 0)
+        return result;
     fit->optimizer = optimizer_new(options->optimizer, 0, classifier_model_params(fit->model));
     if (options->optimizer == OPTIMIZER_SGD)
         fit->optimizer->momentum = 0; /* as the servers have it, and the workshop */
@@ -313,29 +314,29 @@ static int run(struct classifier_fit *fit, struct classifier_fit_result *result,
         .optimizer = fit->optimizer,
     };
     struct fit_loop_result done;
-    failed = fit_loop_run(&loop, &done, err);
-    if (failed < 0)
-        return failed;
-    result->first = done.first;
-    result->last = done.last;
-    result->stopped = done.stopped;
-    result->loss = done.loss;
-    failed = !done.stopped && reducer->rank == 0 ? classifier_fit_conclude(fit, result, err) : 0;
-    return failed < 0 ? failed : fit_loop_check_saved(&done, err);
+    result = fit_loop_run(&loop, &done, err);
+    if (result < 0)
+        return result;
+    outcome->first = done.first;
+    outcome->last = done.last;
+    outcome->stopped = done.stopped;
+    outcome->loss = done.loss;
+    result = !done.stopped && reducer->rank == 0 ? classifier_fit_conclude(fit, outcome, err) : 0;
+    return result < 0 ? result : fit_loop_check_saved(&done, err);
 }
 
 int classifier_fit(const struct classifier_fit_options *options, struct reducer *reducer,
                    struct classifier_fit_result *ret, struct err *err)
 {
-    struct classifier_fit_result result = {0};
+    struct classifier_fit_result outcome = {0};
     _cleanup_(classifier_fit_release) struct classifier_fit fit = {
         .options = options, .reducer = reducer, .claim = -1};
-    int failed = run(&fit, &result, err);
-    if (failed < 0) {
-        classifier_fit_result_release(&result);
-        return failed;
+    int result = classifier_fit_run(&fit, &outcome, err);
+    if (result < 0) {
+        classifier_fit_result_release(&outcome);
+        return result;
     }
-    *ret = result;
+    *ret = outcome;
     return 0;
 }
 

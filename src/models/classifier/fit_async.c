@@ -23,7 +23,7 @@ static int open_variables(struct course *course, struct err *err)
     return ps_dense_open(course->client, params->floats, params->values, &update, err);
 }
 
-static int pull(struct course *course, struct err *err)
+static int pull_variables(struct course *course, struct err *err)
 {
     struct params *params = classifier_model_params(course->fit->model);
     int result = ps_dense_pull(course->client, params->values, err);
@@ -32,13 +32,13 @@ static int pull(struct course *course, struct err *err)
     return result;
 }
 
-static int one_step(struct course *course, uint64_t step, double *ret_loss, double *ret_accuracy,
+static int run_step(struct course *course, uint64_t step, double *ret_loss, double *ret_accuracy,
                     struct err *err)
 {
     struct classifier_fit *fit = course->fit;
     struct params *params = classifier_model_params(fit->model);
     struct softmax_result own = {0};
-    int result = pull(course, err);
+    int result = pull_variables(course, err);
     if (result == 0)
         result = classifier_trainer_gradient(fit->trainer, step, &own, err);
     if (result < 0)
@@ -51,12 +51,12 @@ static int one_step(struct course *course, uint64_t step, double *ret_loss, doub
     optimizer_clip(params, fit->options->fit.clip); /* each worker its own */
     *ret_loss = loss;
     *ret_accuracy = (double)own.right / fit->options->batch;
-    return ps_dense_push(course->client, params->gradients, schedule_rate(&fit->schedule, step),
-                         err);
+    return ps_dense_push(course->client, params->gradients,
+                         optimizer_schedule_rate(&fit->schedule, step), err);
 }
 
 /* Steps of others count as well: the chief sees by its own numbers how far all have come. */
-static void tell(struct course *course, uint64_t step, double loss, double accuracy)
+static void show_step(struct course *course, uint64_t step, double loss, double accuracy)
 {
     if (step <= course->shown)
         return;
@@ -64,14 +64,14 @@ static void tell(struct course *course, uint64_t step, double loss, double accur
         .step = step,
         .loss = loss,
         .pictures = (step - course->shown) * (uint64_t)course->fit->options->batch,
-        .rate = (double)schedule_rate(&course->fit->schedule, step),
+        .rate = (double)optimizer_schedule_rate(&course->fit->schedule, step),
         .accuracy = accuracy,
     };
     course->shown = step;
     run_log_step(course->fit->log, &shown);
 }
 
-static bool stop_asked(const struct course *course)
+static bool is_stop_asked(const struct course *course)
 {
     const volatile sig_atomic_t *stop = course->fit->options->fit.stop;
     return stop && *stop;
@@ -84,51 +84,51 @@ static bool is_time_to_save(const struct course *course, bool chief, uint64_t sa
     return chief && every && step / every > saved / every;
 }
 
-static int run_steps(struct course *course, bool chief, struct classifier_fit_result *result,
+static int run_steps(struct course *course, bool chief, struct classifier_fit_result *outcome,
                      struct err *err)
 {
-    uint64_t steps = course->fit->options->steps, step, saved = result->first;
+    uint64_t steps = course->fit->options->steps, step, saved = outcome->first;
     double accuracy = 0;
-    for (result->last = result->first;;) {
-        if (stop_asked(course)) {
-            result->stopped = true;
-            int failed = chief ? ps_save(course->client, err) : ps_flush(course->client, err);
-            if (failed == 0)
+    for (outcome->last = outcome->first;;) {
+        if (is_stop_asked(course)) {
+            outcome->stopped = true;
+            int result = chief ? ps_save(course->client, err) : ps_flush(course->client, err);
+            if (result == 0)
                 run_log_note(course->fit->log, "stopped",
                              "stopped after step %llu; the servers keep what was learned",
-                             (unsigned long long)result->last);
-            return failed;
+                             (unsigned long long)outcome->last);
+            return result;
         }
-        int failed = ps_count(course->client, PS_COUNTER_STEP, 1, &step, err);
-        if (failed == 0 && step > steps)
+        int result = ps_count(course->client, PS_COUNTER_STEP, 1, &step, err);
+        if (result == 0 && step > steps)
             return ps_flush(course->client, err);
-        if (failed == 0)
-            failed = one_step(course, step, &result->loss, &accuracy, err);
-        if (failed < 0)
-            return err_wrap(err, "step %llu", (unsigned long long)result->last + 1);
-        result->last = step;
-        tell(course, step, result->loss, accuracy);
+        if (result == 0)
+            result = run_step(course, step, &outcome->loss, &accuracy, err);
+        if (result < 0)
+            return err_wrap(err, "step %llu", (unsigned long long)outcome->last + 1);
+        outcome->last = step;
+        show_step(course, step, outcome->loss, accuracy);
         if (is_time_to_save(course, chief, saved, step)) {
             saved = step;
-            failed = ps_save(course->client, err);
-            if (failed < 0)
-                return failed;
+            result = ps_save(course->client, err);
+            if (result < 0)
+                return result;
             run_log_saved(course->fit->log, step);
         }
     }
 }
 
-static int begin(struct course *course, bool chief, size_t workers,
-                 struct classifier_fit_result *result, struct err *err)
+static int begin_course(struct course *course, bool chief, size_t workers,
+                        struct classifier_fit_result *outcome, struct err *err)
 {
     const struct classifier_fit_options *options = course->fit->options;
-    int failed = open_variables(course, err);
-    if (failed == 0)
-        failed = ps_count(course->client, PS_COUNTER_STEP, 0, &result->first, err);
-    if (failed < 0)
-        return failed;
+    int result = open_variables(course, err);
+    if (result == 0)
+        result = ps_count(course->client, PS_COUNTER_STEP, 0, &outcome->first, err);
+    if (result < 0)
+        return result;
     struct run_log *log = course->fit->log;
-    uint64_t first = result->first < options->steps ? result->first : options->steps;
+    uint64_t first = outcome->first < options->steps ? outcome->first : options->steps;
     char start[256];
     course->shown = first;
     classifier_fit_sentence(course->fit, workers, ps_client_servers(course->client), start,
@@ -147,43 +147,44 @@ static int begin(struct course *course, bool chief, size_t workers,
 }
 
 /* The chief, once the count has passed the last step. */
-static int conclude(struct course *course, struct classifier_fit_result *result, struct err *err)
+static int conclude_course(struct course *course, struct classifier_fit_result *outcome,
+                           struct err *err)
 {
-    int failed = pull(course, err);
-    result->last = course->fit->options->steps;
-    tell(course, result->last, result->loss, (double)NAN);
-    if (failed == 0)
-        failed = classifier_fit_conclude(course->fit, result, err);
-    return failed;
+    int result = pull_variables(course, err);
+    outcome->last = course->fit->options->steps;
+    show_step(course, outcome->last, outcome->loss, (double)NAN);
+    if (result == 0)
+        result = classifier_fit_conclude(course->fit, outcome, err);
+    return result;
 }
 
 int classifier_fit_async(const struct classifier_fit_options *options, struct ps_client *client,
                          bool chief, size_t workers, struct classifier_fit_result *ret,
                          struct err *err)
 {
-    struct classifier_fit_result result = {0};
+    struct classifier_fit_result outcome = {0};
     _cleanup_(classifier_fit_release) struct classifier_fit fit = {.options = options, .claim = -1};
     struct course course = {.fit = &fit, .client = client};
-    int failed = classifier_fit_start(&fit, 0, 1, chief, err);
-    if (failed == 0 && chief && options->fit.model_dir)
-        failed = model_dir_claim(options->fit.model_dir, 0, &fit.claim, err);
-    if (failed >= 0) /* one that cannot be locked is written to all the same */
-        failed = begin(&course, chief, workers, &result, err);
-    if (failed == 0)
-        failed = run_steps(&course, chief, &result, err);
-    if (failed == 0 && chief && !result.stopped)
-        failed = conclude(&course, &result, err);
-    if (failed == 0 && !result.stopped)
-        failed = ps_client_finish(client, err);
-    if (failed == -ERR_CANCELED && stop_asked(&course)) { /* the servers are stopped, too */
-        result.stopped = true;
-        failed = 0;
+    int result = classifier_fit_start(&fit, 0, 1, chief, err);
+    if (result == 0 && chief && options->fit.model_dir)
+        result = model_dir_claim(options->fit.model_dir, 0, &fit.claim, err);
+    if (result >= 0) /* one that cannot be locked is written to all the same */
+        result = begin_course(&course, chief, workers, &outcome, err);
+    if (result == 0)
+        result = run_steps(&course, chief, &outcome, err);
+    if (result == 0 && chief && !outcome.stopped)
+        result = conclude_course(&course, &outcome, err);
+    if (result == 0 && !outcome.stopped)
+        result = ps_client_finish(client, err);
+    if (result == -ERR_CANCELED && is_stop_asked(&course)) { /* the servers are stopped, too */
+        outcome.stopped = true;
+        result = 0;
         err_clear(err);
     }
-    if (failed < 0) {
-        classifier_fit_result_release(&result);
-        return failed;
+    if (result < 0) {
+        classifier_fit_result_release(&outcome);
+        return result;
     }
-    *ret = result;
+    *ret = outcome;
     return 0;
 }

@@ -30,7 +30,7 @@ void classifier_fit_sentence(const struct classifier_fit *fit, size_t workers, s
                              char *text, size_t size);
 
 /* The chief, with the final values: judgement, model file, exported version. */
-int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *result,
+int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *outcome,
                             struct err *err);
 
 /* A loss that is no number any more is ERR_INVALID. */

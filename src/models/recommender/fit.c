@@ -15,7 +15,7 @@
 
 static const int64_t WAIT_STEP_MS = 20, WAIT_REPORT_MS = 5000;
 
-static void fit_release(struct recommender_run *fit)
+static void recommender_fit_release(struct recommender_run *fit)
 {
     run_log_free(fit->log);
     if (fit->claim >= 0)
@@ -80,7 +80,7 @@ static double mean_label(const struct recommender_run *fit)
     return sum / (double)fit->split.train_count;
 }
 
-static int fit_start(struct recommender_run *fit, struct err *err)
+static int recommender_fit_start(struct recommender_run *fit, struct err *err)
 {
     const struct recommender_fit_options *options = fit->options;
     int result = check_options(options, err);
@@ -155,13 +155,13 @@ int recommender_run_batch(struct recommender_run *fit, uint64_t step, double *re
     return result;
 }
 
-static bool stop_asked(const struct recommender_run *fit)
+static bool is_stop_asked(const struct recommender_run *fit)
 {
     return fit->options->fit.stop && *fit->options->fit.stop;
 }
 
 /* Batches of other workers count as well: each worker shows how far all have come. */
-static void tell_batch(struct recommender_run *fit, uint64_t taken, double loss)
+static void show_batch(struct recommender_run *fit, uint64_t taken, double loss)
 {
     uint64_t more = taken > fit->shown ? taken - fit->shown : 1;
     run_log_step(fit->log, &(struct progress_step){.step = taken,
@@ -173,49 +173,49 @@ static void tell_batch(struct recommender_run *fit, uint64_t taken, double loss)
 }
 
 /* Until no batch is left. */
-static int run_batches(struct recommender_run *fit, struct recommender_fit_result *result,
+static int run_batches(struct recommender_run *fit, struct recommender_fit_result *outcome,
                        struct err *err)
 {
     for (;;) {
         uint64_t taken;
-        if (stop_asked(fit)) {
-            result->stopped = true;
+        if (is_stop_asked(fit)) {
+            outcome->stopped = true;
             return 0;
         }
-        int failed = ps_count(fit->place->client, PS_COUNTER_STEP, 1, &taken, err);
-        if (failed < 0)
-            return failed;
+        int result = ps_count(fit->place->client, PS_COUNTER_STEP, 1, &taken, err);
+        if (result < 0)
+            return result;
         if (taken > fit->steps)
             break;
-        failed = recommender_run_batch(fit, taken - 1, &result->loss, err);
-        if (failed < 0)
+        result = recommender_run_batch(fit, taken - 1, &outcome->loss, err);
+        if (result < 0)
             return err_wrap(err, "batch %llu", (unsigned long long)taken);
-        result->own++;
-        result->steps = taken;
-        tell_batch(fit, taken, result->loss);
+        outcome->own++;
+        outcome->steps = taken;
+        show_batch(fit, taken, outcome->loss);
     }
-    result->steps = fit->steps;
+    outcome->steps = fit->steps;
     return ps_flush(fit->place->client, err);
 }
 
 /* The chief, until all have said that they are done. A server that came back with an older count of
  * batches gives it work again. */
-static int wait_for_others(struct recommender_run *fit, struct recommender_fit_result *result,
+static int wait_for_others(struct recommender_run *fit, struct recommender_fit_result *outcome,
                            struct err *err)
 {
     struct ps_client *client = fit->place->client;
     int64_t told = moment_monotonic_ms();
     for (;;) {
         uint64_t done, taken;
-        int failed = ps_count(client, PS_COUNTER_DONE, 0, &done, err);
-        if (failed == 0)
-            failed = ps_count(client, PS_COUNTER_STEP, 0, &taken, err);
-        if (failed == 0 && taken < fit->steps)
-            failed = run_batches(fit, result, err);
-        if (failed < 0 || result->stopped || done >= fit->place->workers)
-            return failed;
-        if (stop_asked(fit)) {
-            result->stopped = true;
+        int result = ps_count(client, PS_COUNTER_DONE, 0, &done, err);
+        if (result == 0)
+            result = ps_count(client, PS_COUNTER_STEP, 0, &taken, err);
+        if (result == 0 && taken < fit->steps)
+            result = run_batches(fit, outcome, err);
+        if (result < 0 || outcome->stopped || done >= fit->place->workers)
+            return result;
+        if (is_stop_asked(fit)) {
+            outcome->stopped = true;
             return 0;
         }
         if (moment_monotonic_ms() - told >= WAIT_REPORT_MS) {
@@ -228,46 +228,46 @@ static int wait_for_others(struct recommender_run *fit, struct recommender_fit_r
     }
 }
 
-static int write_model(struct recommender_run *fit, struct recommender_fit_result *result,
-                       struct err *err)
+static int recommender_fit_write(struct recommender_run *fit,
+                                 struct recommender_fit_result *outcome, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_(recommender_rows_release) struct recommender_rows rows = {0};
     const struct recommender_fit_options *options = fit->options;
     struct json *notes = json_object(arena);
-    if (result->judged)
-        json_set(arena, notes, "test", recommender_eval_to_json(arena, &result->eval));
+    if (outcome->judged)
+        json_set(arena, notes, "test", recommender_eval_to_json(arena, &outcome->eval));
     struct checkpoint_info info = {
-        .notes = notes, .step = result->steps, .seed = options->fit.seed};
+        .notes = notes, .step = outcome->steps, .seed = options->fit.seed};
     char path[CHECKPOINT_PATH_MAX];
     recommender_fit_model_path(options->fit.model_dir, path, sizeof(path));
-    int failed = file_make_dirs(options->fit.model_dir, 0755, err);
-    if (failed == 0)
-        failed = recommender_rows_collect(fit->place->client, fit->table,
+    int result = file_make_dirs(options->fit.model_dir, 0755, err);
+    if (result == 0)
+        result = recommender_rows_collect(fit->place->client, fit->table,
                                           recommender_row(&options->model), &rows, err);
-    if (failed == 0)
-        failed = recommender_model_write(path, &options->model,
+    if (result == 0)
+        result = recommender_model_write(path, &options->model,
                                          recommender_batch_params(fit->batch), &rows, &info, err);
-    result->rows = rows.count;
-    return failed;
+    outcome->rows = rows.count;
+    return result;
 }
 
-int recommender_run_conclude(struct recommender_run *fit, struct recommender_fit_result *result,
+int recommender_run_conclude(struct recommender_run *fit, struct recommender_fit_result *outcome,
                              struct err *err)
 {
-    int failed = recommender_eval_run(fit->batch, &fit->options->model, fit->place->client,
+    int result = recommender_eval_run(fit->batch, &fit->options->model, fit->place->client,
                                       fit->table, fit->ratings, fit->split.test,
-                                      fit->split.test_count, &result->eval, err);
-    result->judged = failed == 0 && fit->split.test_count > 0;
-    if (result->judged) {
+                                      fit->split.test_count, &outcome->eval, err);
+    outcome->judged = result == 0 && fit->split.test_count > 0;
+    if (outcome->judged) {
         char text[512];
-        run_log_judged(fit->log, result->steps, "auc", result->eval.auc);
-        recommender_eval_sentence(&result->eval, text, sizeof(text));
+        run_log_judged(fit->log, outcome->steps, "auc", outcome->eval.auc);
+        recommender_eval_sentence(&outcome->eval, text, sizeof(text));
         run_log_result(fit->log, text);
     }
-    if (failed == 0 && fit->options->fit.model_dir)
-        failed = write_model(fit, result, err);
-    return failed;
+    if (result == 0 && fit->options->fit.model_dir)
+        result = recommender_fit_write(fit, outcome, err);
+    return result;
 }
 
 static void make_log(struct recommender_run *fit)
@@ -296,7 +296,7 @@ void recommender_run_sentence(const struct recommender_run *fit, char *text, siz
              workers, workers == 1 ? "" : "s", servers, servers == 1 ? "" : "s");
 }
 
-static void tell_start(struct recommender_run *fit, uint64_t first)
+static void show_start(struct recommender_run *fit, uint64_t first)
 {
     fit->shown = first;
     run_log_begin(fit->log, first, fit->steps);
@@ -313,55 +313,55 @@ static void tell_start(struct recommender_run *fit, uint64_t first)
 
 /* With servers: from the first batch to the last of this worker, and then, for the chief, to the
  * model. */
-static int run_with_servers(struct recommender_run *fit, struct recommender_fit_result *result,
+static int run_with_servers(struct recommender_run *fit, struct recommender_fit_result *outcome,
                             struct err *err)
 {
     struct ps_client *client = fit->place->client;
     uint64_t done;
-    int failed = ps_count(client, PS_COUNTER_STEP, 0, &result->steps, err);
-    if (failed < 0)
-        return failed;
-    tell_start(fit, result->steps < fit->steps ? result->steps : fit->steps);
-    failed = run_batches(fit, result, err);
-    if (failed == 0 && !result->stopped)
-        failed = ps_count(client, PS_COUNTER_DONE, 1, &done, err);
+    int result = ps_count(client, PS_COUNTER_STEP, 0, &outcome->steps, err);
+    if (result < 0)
+        return result;
+    show_start(fit, outcome->steps < fit->steps ? outcome->steps : fit->steps);
+    result = run_batches(fit, outcome, err);
+    if (result == 0 && !outcome->stopped)
+        result = ps_count(client, PS_COUNTER_DONE, 1, &done, err);
     /* That all is done must not be forgotten with a server. */
-    if (failed == 0)
-        failed = ps_save(client, err);
-    if (failed == 0 && !result->stopped && fit->place->chief)
-        failed = wait_for_others(fit, result, err);
-    if (failed == 0 && !result->stopped && fit->place->chief) {
-        if (fit->shown < fit->steps && result->own > 0)
-            tell_batch(fit, fit->steps, result->loss);
-        failed = recommender_run_conclude(fit, result, err);
+    if (result == 0)
+        result = ps_save(client, err);
+    if (result == 0 && !outcome->stopped && fit->place->chief)
+        result = wait_for_others(fit, outcome, err);
+    if (result == 0 && !outcome->stopped && fit->place->chief) {
+        if (fit->shown < fit->steps && outcome->own > 0)
+            show_batch(fit, fit->steps, outcome->loss);
+        result = recommender_run_conclude(fit, outcome, err);
     }
-    if (failed == 0 && !result->stopped)
-        failed = ps_client_finish(client, err);
-    return failed;
+    if (result == 0 && !outcome->stopped)
+        result = ps_client_finish(client, err);
+    return result;
 }
 
 int recommender_fit(const struct recommender_fit_options *options, const struct ratings *ratings,
                     const struct recommender_fit_place *place, struct recommender_fit_result *ret,
                     struct err *err)
 {
-    struct recommender_fit_result result = {0};
-    _cleanup_(fit_release) struct recommender_run fit = {
+    struct recommender_fit_result outcome = {0};
+    _cleanup_(recommender_fit_release) struct recommender_run fit = {
         .options = options, .ratings = ratings, .place = place, .claim = -1};
-    int failed = fit_start(&fit, err);
-    bool alone = failed == 0 && ps_client_servers(place->client) == 0;
-    if (failed == 0)
+    int result = recommender_fit_start(&fit, err);
+    bool alone = result == 0 && ps_client_servers(place->client) == 0;
+    if (result == 0)
         make_log(&fit);
-    if (failed == 0)
-        failed = alone ? recommender_run_alone(&fit, &result, err)
-                       : run_with_servers(&fit, &result, err);
-    if (failed == -ERR_CANCELED && stop_asked(&fit)) { /* the servers are stopped, too */
-        result.stopped = true;
-        failed = 0;
+    if (result == 0)
+        result = alone ? recommender_run_alone(&fit, &outcome, err)
+                       : run_with_servers(&fit, &outcome, err);
+    if (result == -ERR_CANCELED && is_stop_asked(&fit)) { /* the servers are stopped, too */
+        outcome.stopped = true;
+        result = 0;
     }
-    if (failed == 0 && result.stopped && !alone)
+    if (result == 0 && outcome.stopped && !alone)
         run_log_note(fit.log, "stopped", "stopped after batch %llu of %llu",
-                     (unsigned long long)result.steps, (unsigned long long)fit.steps);
-    if (failed == 0)
-        *ret = result;
-    return failed;
+                     (unsigned long long)outcome.steps, (unsigned long long)fit.steps);
+    if (result == 0)
+        *ret = outcome;
+    return result;
 }

@@ -49,13 +49,13 @@ static void block_any(size_t rows_left, size_t columns_left, struct rows a, stru
                       size_t chunks, float *c, size_t c_row, bool add)
 {
     if (rows_left > TILE && columns_left > TILE)
-        block_product(2, 2, a, b, chunks, c, c_row, add);
+        bf16_block_product(2, 2, a, b, chunks, c, c_row, add);
     else if (rows_left > TILE)
-        block_product(2, 1, a, b, chunks, c, c_row, add);
+        bf16_block_product(2, 1, a, b, chunks, c, c_row, add);
     else if (columns_left > TILE)
-        block_product(1, 2, a, b, chunks, c, c_row, add);
+        bf16_block_product(1, 2, a, b, chunks, c, c_row, add);
     else
-        block_product(1, 1, a, b, chunks, c, c_row, add);
+        bf16_block_product(1, 1, a, b, chunks, c, c_row, add);
 }
 
 #endif

@@ -16,7 +16,7 @@ struct product {
 void blas_product(const struct product *p, const float *a, const float *b, float *c);
 
 /* The same in plain loops: the reference, and what is done where OpenBLAS cannot be loaded. */
-void ref_product(const struct product *p, const float *a, const float *b, float *c);
+void blas_product_ref(const struct product *p, const float *a, const float *b, float *c);
 
 /* Why products are done in plain loops; NULL if OpenBLAS does them. */
 const char *blas_missing(void);

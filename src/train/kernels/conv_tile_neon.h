@@ -29,8 +29,9 @@ enum { TILE_ROWS = 8, TILE_TAPS = 12 };
         }                                                                                          \
     } while (0)
 
-ALWAYS_INLINE void product_tile(int vectors, const float *const *from, float *const *to, int rows,
-                                const struct conv_walk *walk, const float *panel, bool accumulate)
+ALWAYS_INLINE void conv_tile_product(int vectors, const float *const *from, float *const *to,
+                                     int rows, const struct conv_walk *walk, const float *panel,
+                                     bool accumulate)
 {
     float32x4_t low[TILE_ROWS], high[TILE_ROWS], values[TILE_ROWS];
     const float *at[TILE_ROWS];
@@ -79,8 +80,8 @@ ALWAYS_INLINE void product_tile(int vectors, const float *const *from, float *co
     } while (0)
 
 /* d_out and d_weights start at the panel's column; taps are a multiple of 4, or 1. */
-ALWAYS_INLINE void weights_tile(int taps, int vectors, const struct conv_walk *walk,
-                                const float *from, const float *d_out, float *d_weights)
+ALWAYS_INLINE void conv_tile_weights(int taps, int vectors, const struct conv_walk *walk,
+                                     const float *from, const float *d_out, float *d_weights)
 {
     float32x4_t low[TILE_TAPS], high[TILE_TAPS];
     UNROLL

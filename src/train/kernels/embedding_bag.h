@@ -29,13 +29,13 @@ static inline int64_t embedding_bag_id(const struct embedding_bags *bags, size_t
 }
 
 /* out[count][width] from table[…][width] */
-void ref_embedding_bag_forward(const struct embedding_bags *bags, int width, const float *table,
+void embedding_bag_forward_ref(const struct embedding_bags *bags, int width, const float *table,
                                float *out);
 void embedding_bag_forward(const struct embedding_bags *bags, int width, const float *table,
                            float *out);
 
 /* d_table[…][width] += …, every row of it */
-void ref_embedding_bag_backward(const struct embedding_bags *bags, int width, const float *d_out,
+void embedding_bag_backward_ref(const struct embedding_bags *bags, int width, const float *d_out,
                                 float *d_table);
 
 /* The same of named rows only: how many there are, and for each its id, ascending, and its

@@ -18,7 +18,7 @@
  * is float32; parameters, activations and gradients are float32 in memory in any case. */
 enum precision { PRECISION_FP32, PRECISION_BF16 };
 
-const char *precision_name(enum precision precision); /* "fp32", "bf16" */
+const char *kernels_precision_name(enum precision precision); /* "fp32", "bf16" */
 
 /* ---- Convolution: in[n,h,w,in], weights[kernel,kernel,in,out], out[n,oh,ow,out] ---- */
 
@@ -77,8 +77,8 @@ struct conv_kernels {
                              float *d_weights, float *scratch);
 };
 
-extern const struct conv_kernels conv_kernels_ref;
-extern const struct conv_kernels conv_kernels_ref_bf16;
+extern const struct conv_kernels ref_conv_kernels;
+extern const struct conv_kernels ref_conv_kernels_bf16;
 extern const struct conv_kernels conv_kernels_gemm;
 extern const struct conv_kernels conv_kernels_rounded;
 
@@ -108,7 +108,7 @@ struct depthwise_kernels {
                              float *d_weights); /* added to */
 };
 
-extern const struct depthwise_kernels depthwise_kernels_ref;
+extern const struct depthwise_kernels ref_depthwise_kernels;
 
 /* ---- Vector code: one table an instruction set ---- */
 
@@ -149,10 +149,10 @@ const struct kernels *kernels_at(size_t position);
 const struct kernels *kernels_best(void);
 
 /* The same walk over the ways to convolve in bf16. */
-const struct conv_kernels *conv_kernels_bf16_at(size_t position);
+const struct conv_kernels *kernels_conv_bf16_at(size_t position);
 
 /* The fastest way for this shape and precision. In float32: direct where it fits, else OpenBLAS. */
-const struct conv_kernels *conv_kernels_choose(const struct conv_shape *s,
+const struct conv_kernels *kernels_choose_conv(const struct conv_shape *s,
                                                enum precision precision);
 
 /* "avx512", "avx512, bf16 by amx": what a run says of itself. */
@@ -176,23 +176,23 @@ static inline int pool_out_w(const struct pool_shape *s)
 }
 
 /* The gradient of a maximum goes to the first place that holds it. */
-void max_pool_forward(const struct pool_shape *s, const float *in, float *out);
-void ref_max_pool_backward(const struct pool_shape *s, const float *in, const float *out,
+void pool_max_forward(const struct pool_shape *s, const float *in, float *out);
+void pool_max_backward_ref(const struct pool_shape *s, const float *in, const float *out,
                            const float *d_out, float *d_in, bool accumulate);
 /* scratch: c floats */
-void max_pool_backward(const struct kernels *k, const struct pool_shape *s, const float *in,
+void pool_max_backward(const struct kernels *k, const struct pool_shape *s, const float *in,
                        const float *out, const float *d_out, float *d_in, bool accumulate,
                        float *scratch);
-void average_pool_forward(const struct pool_shape *s, const float *in, float *out);
-void average_pool_backward(const struct pool_shape *s, const float *d_out, float *d_in,
+void pool_average_forward(const struct pool_shape *s, const float *in, float *out);
+void pool_average_backward(const struct pool_shape *s, const float *d_out, float *d_in,
                            bool accumulate);
 
 /* ---- Rows of length 1 ---- */
 
 /* out = in / |in|; ret_norm[n] keeps |in| for the way back. A zero row stays zero. */
-void l2_normalise_forward(int n, int c, const float *in, float *out, float *ret_norm);
-void l2_normalise_backward(int n, int c, const float *out, const float *norm, const float *d_out,
-                           float *d_in, bool accumulate);
+void kernels_l2_normalise_forward(int n, int c, const float *in, float *out, float *ret_norm);
+void kernels_l2_normalise_backward(int n, int c, const float *out, const float *norm,
+                                   const float *d_out, float *d_in, bool accumulate);
 
 /* ---- Group norm: mean and deviation of each group of channels of each sample ---- */
 

@@ -32,12 +32,12 @@ typedef float vec_memory __attribute__((vector_size(KERNELS_LANES * 4), aligned(
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-ALWAYS_INLINE vec load(const float *from)
+ALWAYS_INLINE vec simd_load(const float *from)
 {
     return *(const vec_memory *)from;
 }
 
-ALWAYS_INLINE void store(float *to, vec value)
+ALWAYS_INLINE void simd_store(float *to, vec value)
 {
     *(vec_memory *)to = value;
 }

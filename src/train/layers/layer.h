@@ -103,19 +103,19 @@ struct layer_ops {
     const struct layer_sums *sums; /* of a layer that looks at the whole batch */
 };
 
-extern const struct layer_ops layer_conv;
-extern const struct layer_ops layer_depthwise;
-extern const struct layer_ops layer_dense;
-extern const struct layer_ops layer_bias;
-extern const struct layer_ops layer_dropout;
-extern const struct layer_ops layer_group_norm;
-extern const struct layer_ops layer_batch_norm;
-extern const struct layer_ops layer_relu;
-extern const struct layer_ops layer_fm;
-extern const struct layer_ops layer_add;
-extern const struct layer_ops layer_add_relu; /* max(a + b, 0): the end of a residual block */
-extern const struct layer_ops layer_max_pool;
-extern const struct layer_ops layer_average_pool;
-extern const struct layer_ops layer_l2_normalise;
+extern const struct layer_ops layers_conv;
+extern const struct layer_ops layers_depthwise;
+extern const struct layer_ops layers_dense;
+extern const struct layer_ops layers_bias;
+extern const struct layer_ops layers_dropout;
+extern const struct layer_ops layers_group_norm;
+extern const struct layer_ops layers_batch_norm;
+extern const struct layer_ops layers_relu;
+extern const struct layer_ops layers_fm;
+extern const struct layer_ops layers_add;
+extern const struct layer_ops layers_add_relu; /* max(a + b, 0): the end of a residual block */
+extern const struct layer_ops layers_max_pool;
+extern const struct layer_ops layers_average_pool;
+extern const struct layer_ops layers_l2_normalise;
 
 #endif

@@ -5,9 +5,9 @@
 #define TRAINYARD_TRAIN_LOSS_SCORE_H
 
 /* (score − truth)², and its derivative by the score. */
-double mse_loss(float score, float truth, float *ret_d_score);
+double loss_mse(float score, float truth, float *ret_d_score);
 
 /* −log p of the truth, a probability from 0 to 1, with p = 1 / (1 + e^−score). Never overflows. */
-double sigmoid_loss(float score, float truth, float *ret_d_score);
+double loss_sigmoid(float score, float truth, float *ret_d_score);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* probabilities[n][classes]: each row is positive and adds up to 1. */
-void softmax(const float *logits, size_t n, int classes, float *probabilities);
+void loss_softmax_probabilities(const float *logits, size_t n, int classes, float *probabilities);
 
 struct softmax_result {
     /* Sum of −log p(label) over the samples, in units of 2^-20: whole numbers, so that the sum over
@@ -22,7 +22,7 @@ enum { SOFTMAX_UNITS = 1 << 20, SOFTMAX_LOSS_MAX = 1000 };
 
 /* d_logits is set to the gradient of `scale` times the sum of the losses: 1/batch gives the mean
  * over a batch of which these samples are a part. Labels are below `classes`. */
-struct softmax_result softmax_loss(const float *logits, const uint8_t *labels, size_t n,
+struct softmax_result loss_softmax(const float *logits, const uint8_t *labels, size_t n,
                                    int classes, float scale, float *d_logits);
 
 #endif

@@ -33,7 +33,7 @@ enum { TRIPLET_BATCH_MAX = 4096 };
 /* embeddings[n][dim]; labels are equal for pictures of one person. d_embeddings is set to the
  * gradient of the mean loss. A batch without two pictures of a person or without two persons has
  * no triplets, loss 0 and gradient 0. */
-struct triplet_result triplet_loss(const struct triplet_config *config, const float *embeddings,
+struct triplet_result loss_triplet(const struct triplet_config *config, const float *embeddings,
                                    const int *labels, int n, int dim, float *d_embeddings);
 
 #endif

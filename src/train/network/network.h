@@ -55,29 +55,29 @@ void network_pack(struct network *network);
 /* The same in parts, numbered from 0, which may be done at the same time. */
 void network_pack_part(struct network *network, int part, int parts);
 
-struct tape *tape_new(const struct network *network, int capacity); /* samples */
-struct tape *tape_free(struct tape *tape);
-DEFINE_CLEANUP(tape)
+struct network_tape *network_tape_new(const struct network *network, int capacity); /* samples */
+struct network_tape *network_tape_free(struct network_tape *tape);
+DEFINE_CLEANUP(network_tape)
 
-struct workspace *workspace_new(const struct network *network, int capacity);
-struct workspace *workspace_free(struct workspace *workspace);
-DEFINE_CLEANUP(workspace)
+struct network_workspace *network_workspace_new(const struct network *network, int capacity);
+struct network_workspace *network_workspace_free(struct network_workspace *workspace);
+DEFINE_CLEANUP(network_workspace)
 
 /* The next pass with this tape is training, and what it leaves to chance is drawn from this. */
-void tape_draw(struct tape *tape, const struct layer_draw *draw);
+void network_tape_draw(struct network_tape *tape, const struct layer_draw *draw);
 
 /* `input` (n samples) must live until network_backward() of the same tape. Returns the output
  * inside the tape. */
-const float *network_forward(const struct network *network, struct tape *tape,
-                             struct workspace *workspace, const float *input, int n);
+const float *network_forward(const struct network *network, struct network_tape *tape,
+                             struct network_workspace *workspace, const float *input, int n);
 
 /* Adds to `gradients`, an arena laid out like params->gradients. */
-void network_backward(const struct network *network, struct tape *tape, struct workspace *workspace,
-                      const float *d_output, float *gradients);
+void network_backward(const struct network *network, struct network_tape *tape,
+                      struct network_workspace *workspace, const float *d_output, float *gradients);
 /* The same, and sets d_input (n samples), for what stands before the network: embeddings. */
-void network_backward_to_input(const struct network *network, struct tape *tape,
-                               struct workspace *workspace, const float *d_output, float *gradients,
-                               float *d_input);
+void network_backward_to_input(const struct network *network, struct network_tape *tape,
+                               struct network_workspace *workspace, const float *d_output,
+                               float *gradients, float *d_input);
 
 /* ---- A pass in pieces, for a team
  *
@@ -91,27 +91,27 @@ size_t network_sum_count(const struct network *network, int layer); /* floats of
 
 /* Merged sums of all such layers, forward and back; parts that share a batch share them. */
 size_t network_total_count(const struct network *network);
-void tape_use_totals(struct tape *tape, float *totals); /* must outlive the tape */
+void network_tape_use_totals(struct network_tape *tape, float *totals); /* must outlive the tape */
 void network_merge(const struct network *network, int layer, bool back, const float *sums,
                    size_t parts, float *totals);
 /* After a step that succeeded: running statistics follow the batch. */
 void network_learn(const struct network *network, const float *totals);
 
 /* The way forward: start, then layers `first` to `last` - 1, again and again. */
-void network_start(const struct network *network, struct tape *tape, struct workspace *workspace,
-                   const float *input, int n);
-void network_forward_layers(const struct network *network, struct tape *tape,
-                            struct workspace *workspace, int first, int last);
-void network_forward_sums(const struct network *network, struct tape *tape,
-                          struct workspace *workspace, int layer, float *ret_sums);
-const float *network_output(const struct network *network, const struct tape *tape);
+void network_start(const struct network *network, struct network_tape *tape,
+                   struct network_workspace *workspace, const float *input, int n);
+void network_forward_layers(const struct network *network, struct network_tape *tape,
+                            struct network_workspace *workspace, int first, int last);
+void network_forward_sums(const struct network *network, struct network_tape *tape,
+                          struct network_workspace *workspace, int layer, float *ret_sums);
+const float *network_output(const struct network *network, const struct network_tape *tape);
 
 /* The way back, layers `last` - 1 to `first`; the workspace is one part's until it is done. */
-void network_backward_layers(const struct network *network, struct tape *tape,
-                             struct workspace *workspace, const float *d_output, float *gradients,
-                             int first, int last);
-void network_backward_sums(const struct network *network, struct tape *tape,
-                           struct workspace *workspace, const float *d_output, int layer,
+void network_backward_layers(const struct network *network, struct network_tape *tape,
+                             struct network_workspace *workspace, const float *d_output,
+                             float *gradients, int first, int last);
+void network_backward_sums(const struct network *network, struct network_tape *tape,
+                           struct network_workspace *workspace, const float *d_output, int layer,
                            float *ret_sums);
 
 /* The entries of params that layers `first` to `last` - 1 declared: they lie side by side. */

@@ -56,6 +56,6 @@ struct schedule {
     uint64_t warm_up, steps;
 };
 
-float schedule_rate(const struct schedule *schedule, uint64_t step); /* counts from 1 */
+float optimizer_schedule_rate(const struct schedule *schedule, uint64_t step); /* counts from 1 */
 
 #endif

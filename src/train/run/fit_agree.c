@@ -19,8 +19,8 @@ struct standing {
     uint64_t farthest;
 };
 
-static int compare(struct fit_loop *loop, bool failed, uint64_t step, struct standing *ret,
-                   struct err *err)
+static int compare_standing(struct fit_loop *loop, bool failed, uint64_t step, struct standing *ret,
+                            struct err *err)
 {
     struct reducer *reducer = loop->reducer;
     const float own[TELLS] = {loop->settled, failed, (float)(step >> HALF),
@@ -51,7 +51,7 @@ static int compare(struct fit_loop *loop, bool failed, uint64_t step, struct sta
 
 /* From the holder to all, through memory of its own, so that a transfer that breaks spoils nothing.
  */
-static int take_over(struct fit_loop *loop, int holder, struct err *err)
+static int take_over_state(struct fit_loop *loop, int holder, struct err *err)
 {
     struct reducer *reducer = loop->reducer;
     size_t learned_count = 0;
@@ -85,7 +85,8 @@ static int take_over(struct fit_loop *loop, int holder, struct err *err)
 
 /* Nobody has anything: rank 0 reads the newest checkpoint, or what a new run begins with, and the
  * others hear of it, also if that fails. */
-static int begin(struct fit_loop *loop, uint64_t *step, struct standing *standing, struct err *err)
+static int begin_run(struct fit_loop *loop, uint64_t *step, struct standing *standing,
+                     struct err *err)
 {
     struct err problem = ERR_INIT;
     int restored = 0;
@@ -94,7 +95,7 @@ static int begin(struct fit_loop *loop, uint64_t *step, struct standing *standin
         restored = fit_save_restore(loop, step, &problem);
     if (loop->reducer->rank == 0 && restored == 0 && *step == 0 && loop->model->steps->first_values)
         restored = loop->model->steps->first_values(loop->context, &problem);
-    int result = compare(loop, restored < 0, *step, standing, err);
+    int result = compare_standing(loop, restored < 0, *step, standing, err);
     if (restored < 0)
         return err_set(err, problem.code, "%s", problem.message);
     if (result == 0 && standing->somebody_failed)
@@ -105,11 +106,11 @@ static int begin(struct fit_loop *loop, uint64_t *step, struct standing *standin
 int fit_agree(struct fit_loop *loop, uint64_t *step, struct err *err)
 {
     struct standing standing;
-    int result = compare(loop, false, *step, &standing, err);
+    int result = compare_standing(loop, false, *step, &standing, err);
     if (result == 0 && !standing.somebody_settled)
-        result = begin(loop, step, &standing, err);
+        result = begin_run(loop, step, &standing, err);
     if (result == 0 && !standing.alike)
-        result = take_over(loop, standing.holder, err);
+        result = take_over_state(loop, standing.holder, err);
     if (result < 0)
         return result;
     *step = standing.farthest;

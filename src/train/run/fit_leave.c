@@ -64,14 +64,14 @@ void fit_leave_tell(struct fit_loop *loop, struct fit_loop_result *result)
                  (unsigned long long)result->last);
 }
 
-int fit_leave_alone(struct fit_loop *loop, bool writes, struct fit_loop_result *result,
+int fit_leave_alone(struct fit_loop *loop, bool writes, struct fit_loop_result *outcome,
                     struct err *err)
 {
-    int failed = 0;
-    if (writes && result->last > result->first)
-        failed = fit_save_now(loop, result->last, err);
-    if (failed < 0)
-        return failed;
-    fit_leave_tell(loop, result);
+    int result = 0;
+    if (writes && outcome->last > outcome->first)
+        result = fit_save_now(loop, outcome->last, err);
+    if (result < 0)
+        return result;
+    fit_leave_tell(loop, outcome);
     return 0;
 }

@@ -18,12 +18,12 @@ bool fit_leave_is_asked(const struct fit_loop *loop);
  * who was told is said where it matters. */
 int fit_leave_agree(struct fit_loop *loop, enum fit_leave *ret, struct err *err);
 
-/* Last words: the run ends after result->last, and can be resumed. */
-void fit_leave_tell(struct fit_loop *loop, struct fit_loop_result *result);
+/* Last words: the run ends after outcome->last, and can be resumed. */
+void fit_leave_tell(struct fit_loop *loop, struct fit_loop_result *outcome);
 
 /* Asked to end while there is no group to agree on it: each for itself, with what it has done.
  * `writes`: and this worker saves it. */
-int fit_leave_alone(struct fit_loop *loop, bool writes, struct fit_loop_result *result,
+int fit_leave_alone(struct fit_loop *loop, bool writes, struct fit_loop_result *outcome,
                     struct err *err);
 
 #endif

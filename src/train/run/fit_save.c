@@ -87,7 +87,7 @@ static void restore_notes(struct fit_loop *loop, const struct json *notes)
         *learned++ = (float)json_number(value, 0);
 }
 
-static const char *plain(struct arena *arena, const struct json *value)
+static const char *plain_value(struct arena *arena, const struct json *value)
 {
     const char *text = json_text(value);
     return text ? text : json_to_string(arena, value);
@@ -105,18 +105,18 @@ static int check_kept(const struct fit_loop *loop, const struct checkpoint *chec
         if (!then || json_equal(then, ours))
             continue;
         bool data = str_eq(ours->name, "data");
-        const char *was = plain(arena, then);
+        const char *was = plain_value(arena, then);
         return err_set(err, ERR_USAGE,
                        "'%s' was trained with --%s %s%s, this run has %s: use another --model-dir, "
                        "or %s%s%s again",
-                       path, ours->name, data ? "of " : "", was, plain(arena, ours),
+                       path, ours->name, data ? "of " : "", was, plain_value(arena, ours),
                        data ? "those data" : "--", data ? "" : ours->name,
                        data ? "" : arena_printf(arena, " %s", was));
     }
     return 0;
 }
 
-static int claim(struct fit_loop *loop, struct err *err)
+static int claim_directory(struct fit_loop *loop, struct err *err)
 {
     struct err problem = ERR_INIT;
     if (!loop->claim)
@@ -140,7 +140,7 @@ static int claim_later(struct fit_loop *loop, struct err *err)
     struct err problem = ERR_INIT;
     if (!loop->claim || *loop->claim >= 0)
         return 0;
-    int result = claim(loop, &problem);
+    int result = claim_directory(loop, &problem);
     if (result == -ERR_CONFLICT &&
         model_dir_is_of_run(loop->options->model_dir, loop->reducer->run)) {
         if (!loop->shared_dir)
@@ -169,7 +169,7 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
     _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = NULL;
     char path[CHECKPOINT_PATH_MAX];
     size_t count = 0;
-    int result = claim(loop, err);
+    int result = claim_directory(loop, err);
     if (result == 0) /* a machine on which it cannot write is known before the first step */
         result = start_writer(loop, err);
     if (result == 0)
@@ -202,7 +202,7 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
     return 0;
 }
 
-static int put(struct fit_loop *loop, uint64_t step, struct err *err)
+static int put_checkpoint(struct fit_loop *loop, uint64_t step, struct err *err)
 {
     const struct optimizer *optimizer = loop->optimizer;
     int ready = claim_later(loop, err);
@@ -229,7 +229,7 @@ static int put(struct fit_loop *loop, uint64_t step, struct err *err)
     return 0;
 }
 
-static void tell_failure(struct fit_loop *loop, const struct err *problem, bool last)
+static void tell_save_failure(struct fit_loop *loop, const struct err *problem, bool last)
 {
     const char *on = last ? "" : "going on, ";
     run_log_save_failed(loop->log);
@@ -245,16 +245,16 @@ static void tell_failure(struct fit_loop *loop, const struct err *problem, bool 
 int fit_save_put(struct fit_loop *loop, uint64_t step, struct err *err)
 {
     struct err problem = ERR_INIT;
-    int result = put(loop, step, &problem);
+    int result = put_checkpoint(loop, step, &problem);
     if (result == -ERR_INVALID)
         return err_set(err, ERR_INVALID, "%s", problem.message);
     if (result < 0)
-        tell_failure(loop, &problem, false);
+        tell_save_failure(loop, &problem, false);
     return 0;
 }
 
 /* What came of earlier ones; `last`: no other will follow. */
-static void tell(struct fit_loop *loop, bool last)
+static void tell_saves(struct fit_loop *loop, bool last)
 {
     struct checkpoint_writer_news news;
     if (!loop->writer)
@@ -265,7 +265,7 @@ static void tell(struct fit_loop *loop, bool last)
         run_log_saved(loop->log, news.good);
     }
     if (news.failed)
-        tell_failure(loop, &news.error, last);
+        tell_save_failure(loop, &news.error, last);
     if (news.unpruned.code)
         run_log_note(loop->log, "warning", "%s", news.unpruned.message);
     if (news.replaced && !loop->slow_disk)
@@ -284,7 +284,7 @@ void fit_save_hand_over(struct fit_loop *loop)
 {
     if (loop->writer)
         (void)checkpoint_writer_drain(loop->writer, NULL);
-    tell(loop, false);
+    tell_saves(loop, false);
     loop->writer = checkpoint_writer_free(loop->writer);
     if (loop->claim && *loop->claim >= 0) {
         close(*loop->claim);
@@ -295,15 +295,15 @@ void fit_save_hand_over(struct fit_loop *loop)
 
 void fit_save_tell(struct fit_loop *loop)
 {
-    tell(loop, false);
+    tell_saves(loop, false);
 }
 
 int fit_save_now(struct fit_loop *loop, uint64_t step, struct err *err)
 {
-    int result = put(loop, step, err);
+    int result = put_checkpoint(loop, step, err);
     if (result == 0)
         result = checkpoint_writer_drain(loop->writer, err);
-    tell(loop, true);
+    tell_saves(loop, true);
     return result;
 }
 

@@ -7,7 +7,7 @@
 
 static const int64_t LOOK_NS = 60 * (int64_t)1000000000;
 
-static void remember(const struct run_state_view *view, double seconds[RUN_STATE_TASKS_MAX])
+static void remember_waits(const struct run_state_view *view, double seconds[RUN_STATE_TASKS_MAX])
 {
     for (size_t i = 0; i < view->late_count; i++)
         seconds[i] = view->late[i].seconds;
@@ -32,8 +32,8 @@ static const char *worst_since(const struct run_state_view *view, const double *
 void late_watch_begin(struct late_watch *watch, const struct run_state_view *view, int64_t now_ns)
 {
     *watch = (struct late_watch){.began_ns = now_ns, .looked_ns = now_ns};
-    remember(view, watch->at_begin);
-    remember(view, watch->at_look);
+    remember_waits(view, watch->at_begin);
+    remember_waits(view, watch->at_look);
 }
 
 bool late_watch_is_due(const struct late_watch *watch, int64_t now_ns)
@@ -47,7 +47,7 @@ bool late_watch_look(struct late_watch *watch, const struct run_state_view *view
     double waited, passed = (double)(now_ns - watch->looked_ns) / 1e9;
     const char *worst = worst_since(view, watch->at_look, &waited);
     bool much = worst && waited > passed / 5, same = much && str_eq(worst, watch->told);
-    remember(view, watch->at_look);
+    remember_waits(view, watch->at_look);
     watch->looked_ns = now_ns;
     str_copy(watch->told, sizeof(watch->told), much ? worst : "");
     if (!much || same)

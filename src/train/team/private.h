@@ -25,7 +25,7 @@ struct team_plan {
 struct team_member {
     struct team *team;
     int index;
-    struct workspace *workspace;
+    struct network_workspace *workspace;
     float *part;      /* gradients of one part of the batch */
     float *gradients; /* of all its parts; the first one's is the arena of the parameters itself */
     float *largest;   /* gradient of any of its parts, for each entry of the parameters */
@@ -41,8 +41,8 @@ struct team {
     float *about, *all_about;
     float *quanta_before; /* while a step is added once more */
     int parts;
-    struct tape **tapes;           /* one a part: activations live until the way back */
-    struct workspace **workspaces; /* one a part where the way back has several stretches */
+    struct network_tape **tapes;           /* one a part: activations live until the way back */
+    struct network_workspace **workspaces; /* one a part where the way back has several stretches */
     int threads;
     struct team_member *members;
     struct team_plan forward, back, sending; /* the last: back, with gradients sent on the way */

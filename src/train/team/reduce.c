@@ -43,7 +43,7 @@ static int gather_surveys(struct team *team, struct err *err)
     return 0;
 }
 
-static int sum(struct team *team, struct err *err)
+static int sum_and_survey(struct team *team, struct err *err)
 {
     int result = sum_gradients(team, err);
     return result < 0 ? result : gather_surveys(team, err);
@@ -65,7 +65,7 @@ static int add_once_more(struct team *team, const float *tail, struct err *err)
     int result = team_backward(team, team->d_outputs, err);
     if (result == 0) {
         memcpy(params->gradients + params->floats, tail, PARAMS_TAIL * sizeof(float));
-        result = sum(team, err);
+        result = sum_and_survey(team, err);
     }
     if (result < 0)
         memcpy(team->sum.quantum, team->quanta_before, quanta);
@@ -79,7 +79,7 @@ int team_reduce(struct team *team, struct err *err)
         return 0;
     float tail[PARAMS_TAIL];
     memcpy(tail, params->gradients + params->floats, sizeof(tail));
-    int result = sum(team, err);
+    int result = sum_and_survey(team, err);
     if (result < 0 ||
         exact_sum_fits(&team->sum, team->about + 1, params->count, (size_t)team->about[0]))
         return result;

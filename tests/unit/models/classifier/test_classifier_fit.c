@@ -222,7 +222,7 @@ static void check_any_number_of_workers(enum precision precision)
     struct checkpoint *first = NULL;
     for (size_t i = 0; i < ARRAY_SIZE(WORKERS); i++) {
         char name[32];
-        snprintf(name, sizeof(name), "run-%s-%zu", precision_name(precision), i);
+        snprintf(name, sizeof(name), "run-%s-%zu", kernels_precision_name(precision), i);
         /* shares of whole parts: 192 = 6 · 32 */
         struct checkpoint *other = fit_together(WORKERS[i], THREADS[i], precision, 192, name);
         if (first) {

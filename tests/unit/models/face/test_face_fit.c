@@ -96,8 +96,9 @@ static void bf16_learns_about_as_well(void **state)
         options.model.precision = precision;
         struct face_fit_result result = fit_alone(&options, dataset);
         auc[precision] = result.eval.model.auc;
-        print_message("%s: pair AUC %.4f, raw pixels %.4f, loss %.4f\n", precision_name(precision),
-                      auc[precision], result.eval.pixels.auc, result.loss);
+        print_message("%s: pair AUC %.4f, raw pixels %.4f, loss %.4f\n",
+                      kernels_precision_name(precision), auc[precision], result.eval.pixels.auc,
+                      result.loss);
         assert_true(auc[precision] > result.eval.pixels.auc + 0.05);
         face_fit_result_release(&result);
     }
