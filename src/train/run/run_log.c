@@ -6,9 +6,9 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "train/run/event_file.h"
-#include "train/run/late_watch.h"
 #include "train/run/run_history.h"
 #include "train/run/run_report.h"
+#include "train/run/straggler.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* Who holds up a run: of the workers that this one waited for, the one it waited longest for, said
  * when that was a large part of a minute, and once more of the whole run. Owned by a run_log, which
  * shows it. */
-#ifndef TRAINYARD_TRAIN_LATE_WATCH_H
-#define TRAINYARD_TRAIN_LATE_WATCH_H
+#ifndef TRAINYARD_TRAIN_STRAGGLER_H
+#define TRAINYARD_TRAIN_STRAGGLER_H
 
 #include "train/run/run_state.h"
 

@@ -1,6 +1,6 @@
 /* Who holds up a run: what is said after a minute, when it is not said again, and what is left for
  * the end. */
-#include "train/run/late_watch.h"
+#include "train/run/straggler.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Who holds up a run; see late_watch.h. */
-#include "train/run/late_watch.h"
+#include "train/run/straggler.h"
 
 #include "base/str.h"
 
