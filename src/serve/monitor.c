@@ -87,7 +87,7 @@ static void handle_request(struct http_exchange *exchange, void *context)
         page_respond_refusal(exchange, ERR_METHOD, "only GET is answered here");
         return;
     }
-    run_state_look(monitor->state, moment_monotonic_ns(), &view);
+    run_state_read(monitor->state, moment_monotonic_ns(), &view);
     if (str_eq(request->path, "/progress"))
         page_respond_json(exchange, 200, run_state_document(exchange->arena, &view));
     else if (str_eq(request->path, "/metrics"))

@@ -47,7 +47,7 @@ int main(void)
         struct err err = ERR_INIT;
         double start = process_seconds();
         if (ps_client_open(&ps, &client, &err) < 0 ||
-            recommender_fit(&options, &ratings, &(struct recommender_fit_place){client, 1, true},
+            recommender_fit(&options, &ratings, &(struct recommender_fit_cluster){client, 1, true},
                             &result, &err) < 0) {
             fprintf(stderr, "%s\n", err.message);
             return 1;

@@ -207,7 +207,7 @@ static int join_and_measure(const struct bench_values *values, const struct ty_t
         .wire = str_eq(values->wire, "bf16") ? COMM_WIRE_BF16 : COMM_WIRE_F32,
         .pretended_host = values->hosts > 1 ? host : NULL,
         .join_timeout_ms = values->join_timeout * 1000,
-        .report = fit_say_line,
+        .report = fit_print_line,
     };
     int result = shared_memory_new("bench", most, &memory, err);
     if (result == 0)

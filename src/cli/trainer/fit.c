@@ -56,7 +56,7 @@ static int fit_serve_variables(struct model_run *run, struct err *err)
         .snapshot_every_ms = run->snapshot_every_ms,
         .join_timeout_ms = run->values->cluster.join_timeout * 1000,
         .stop = &fit_stop_asked,
-        .report = fit_say_line,
+        .report = fit_print_line,
     };
     int result = directory ? file_make_dirs(directory, 0755, err) : 0;
     return result < 0 ? result : ps_server_run(&server, &run->stopped, err);
@@ -68,7 +68,7 @@ static void fit_announce(const struct model_run *run)
     _cleanup_buf_ struct buf text;
     buf_init(&text, FIT_TEXT_MAX);
     if (run->chief && !run->fit.model_dir && !run->exports)
-        fit_say_line(NULL, "the model will not be kept: --model-dir says where to keep it");
+        fit_print_line(NULL, "the model will not be kept: --model-dir says where to keep it");
     if (!run->model->announce || run->fit.log.style == PROGRESS_JSON)
         return;
     run->model->announce(run, &text);
@@ -105,7 +105,7 @@ static int fit_train_with_servers(struct model_run *run, struct err *err)
         .join_timeout_ms = run->values->cluster.join_timeout * 1000,
         .timeout_ms = run->server_timeout_ms,
         .stop = &fit_stop_asked,
-        .report = fit_say_line,
+        .report = fit_print_line,
         .waiting = fit_watch_wait,
         .context = run->fit.log.state,
     };
@@ -176,7 +176,7 @@ static int fit_run(const struct command *command, const void *values, struct err
     const struct model *model = CONTAINER_OF(command, const struct model, command);
     _cleanup_(cleanup_model_run) struct model_run *run = NULL;
     struct ty_tf_config *config = NULL;
-    fit_begin();
+    fit_install_signals();
     int result = fit_cluster_read(&((const struct fit_values *)values)->cluster, &config, err);
     if (result < 0)
         return result;
@@ -191,7 +191,7 @@ static int fit_run(const struct command *command, const void *values, struct err
                                                                 : fit_train(run, err);
     bool stopped = run->stopped;
     ty_tf_config_free(config);
-    return result == 0 && stopped ? fit_exit_stopped() : result;
+    return result == 0 && stopped ? fit_stopped_exit_code() : result;
 }
 
 static const struct command *const FIT_MODELS[] = {

@@ -19,12 +19,12 @@ static void on_fit_signal(int signal)
     fit_stop_asked = signal;
 }
 
-int fit_exit_stopped(void)
+int fit_stopped_exit_code(void)
 {
     return 128 + (fit_stop_asked ? fit_stop_asked : SIGTERM);
 }
 
-void fit_begin(void)
+void fit_install_signals(void)
 {
     struct sigaction action = {.sa_handler = on_fit_signal};
     sigaction(SIGTERM, &action, NULL);
@@ -35,7 +35,7 @@ void fit_begin(void)
     signal(SIGPIPE, SIG_IGN); /* who reads the log may leave */
 }
 
-void fit_say_line(void *context, const char *line)
+void fit_print_line(void *context, const char *line)
 {
     (void)context;
     fprintf(stderr, "trainer: %s\n", line);
@@ -105,6 +105,6 @@ struct comm_options fit_cluster_comm(const struct fit_cluster_values *values,
         .start_after_ms = LATECOMERS_MS,
         .peer_timeout_ms = (int64_t)(values->peer_timeout * 1000),
         .stop = &fit_stop_asked,
-        .report = fit_say_line,
+        .report = fit_print_line,
     };
 }

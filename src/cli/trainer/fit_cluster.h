@@ -29,13 +29,13 @@ int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_confi
 extern volatile sig_atomic_t fit_stop_asked, fit_joining;
 
 /* Handlers of signals, and threads as training wants them. First of all. */
-void fit_begin(void);
+void fit_install_signals(void);
 
-void fit_say_line(void *context, const char *line); /* a report of comm, on standard error */
+void fit_print_line(void *context, const char *line); /* a report of comm, on standard error */
 
 /* Training that was stopped is not done: a job must not count its pod as a success, but run it
  * again. The code is that of a program which the signal ended; SIGTERM, if another worker got it.
  */
-int fit_exit_stopped(void);
+int fit_stopped_exit_code(void);
 
 #endif

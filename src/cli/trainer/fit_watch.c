@@ -33,7 +33,7 @@ static void start_monitor(struct fit_watch *watch, const char *address, int port
             ? mem_printf("%s; training goes on, but nobody can ask for its progress", err.message)
             : mem_printf("progress is told at http://%s%s%s:%d/progress, metrics at /metrics",
                          v6 ? "[" : "", address, v6 ? "]" : "", port);
-    fit_say_line(NULL, line);
+    fit_print_line(NULL, line);
 }
 
 int fit_watch_open(const struct fit_watch_values *values, const struct command *command,
@@ -76,7 +76,7 @@ void fit_watch_finish(struct fit_watch *watch)
     if (fd < 0 || !watch->state)
         return; /* this is no pod */
     struct run_state_view view;
-    run_state_look(watch->state, moment_monotonic_ns(), &view);
+    run_state_read(watch->state, moment_monotonic_ns(), &view);
     struct json *document = run_state_document(watch->arena, &view);
     _cleanup_free_ char *directory = watch->model_dir ? realpath(watch->model_dir, NULL) : NULL;
     fit_report_set(watch->arena, document, directory);
@@ -85,7 +85,7 @@ void fit_watch_finish(struct fit_watch *watch)
     if (file_write_all(fd, text, strlen(text), &err) < 0) {
         _cleanup_free_ char *line =
             mem_printf("the last progress cannot be left behind: %s", err.message);
-        fit_say_line(NULL, line);
+        fit_print_line(NULL, line);
     }
 }
 

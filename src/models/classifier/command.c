@@ -158,7 +158,7 @@ static bool classifier_run_report(const struct model_run *run, struct arena *are
     const struct classifier_fit_result *result = &classifier->result;
     const char *model_dir = run->fit.model_dir, *export_dir = classifier->options.export_dir;
     char sentence[128], path[4096];
-    if (!result->judged)
+    if (!result->evaluated)
         return false;
     json_set_int(arena, line, "steps", (int64_t)result->last);
     json_set(arena, line, "loss", json_real(arena, result->loss));

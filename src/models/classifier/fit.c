@@ -75,7 +75,7 @@ static int classifier_fit_open_test(struct classifier_fit *fit, struct err *err)
     return result;
 }
 
-int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool judges,
+int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool evaluates,
                          struct err *err)
 {
     const struct classifier_fit_options *options = fit->options;
@@ -96,7 +96,7 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool ju
     result = classifier_model_new(&config, &fit->model, err);
     if (result < 0)
         return err_wrap(err, "'%s'", options->data);
-    if (judges && (result = classifier_fit_open_test(fit, err)) < 0)
+    if (evaluates && (result = classifier_fit_open_test(fit, err)) < 0)
         return result;
     for (int i = 0; i < config.classes; i++) {
         char label[CLASSIFIER_LABEL_MAX];
@@ -183,8 +183,8 @@ int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_re
     int result = classifier_eval_run(fit->model, fit->test, &outcome->eval, err);
     if (result < 0)
         return result;
-    outcome->judged = true;
-    run_log_judged(fit->log, outcome->last, "test-accuracy", outcome->eval.accuracy);
+    outcome->evaluated = true;
+    run_log_metric(fit->log, outcome->last, "test-accuracy", outcome->eval.accuracy);
     char text[128];
     classifier_eval_sentence(&outcome->eval, text, sizeof(text));
     run_log_result(fit->log, text);
@@ -209,7 +209,7 @@ int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_re
 /* What is summed with the gradients: whether a worker wants to end or knows of one that waits, how
  * many pictures it got right, and the loss, in digits small enough that their sum over the workers
  * is exact. */
-enum { TAIL_STOP, TAIL_WANTED, TAIL_RIGHT, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };
+enum { TAIL_STOP, TAIL_JOIN_REQUESTED, TAIL_RIGHT, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };
 
 static int classifier_fit_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
                                struct err *err)
@@ -217,13 +217,13 @@ static int classifier_fit_step(void *context, uint64_t step, bool stop, struct f
     struct classifier_fit *fit = context;
     struct params *params = classifier_model_params(fit->model);
     struct softmax_result own;
-    float wanted = reducer_wanted(fit->reducer); /* before any sum is begun */
+    float wanted = reducer_join_requested(fit->reducer); /* before any sum is begun */
     int result = classifier_trainer_gradient(fit->trainer, step, &own, err);
     if (result < 0)
         return result;
     float *tail = params->gradients + params->floats;
     tail[TAIL_STOP] = stop ? 1 : 0;
-    tail[TAIL_WANTED] = wanted;
+    tail[TAIL_JOIN_REQUESTED] = wanted;
     tail[TAIL_RIGHT] = (float)own.right;
     for (int i = 0; i < TAIL_DIGITS; i++)
         tail[TAIL_LOSS + i] = (float)(own.loss >> i * DIGIT_BITS & ((1 << DIGIT_BITS) - 1));
@@ -244,7 +244,7 @@ static int classifier_fit_step(void *context, uint64_t step, bool stop, struct f
                                   .rate = rate,
                                   .accuracy = (double)tail[TAIL_RIGHT] / fit->options->batch,
                                   .stop = tail[TAIL_STOP] > 0,
-                                  .wanted = tail[TAIL_WANTED] > 0};
+                                  .join_requested = tail[TAIL_JOIN_REQUESTED] > 0};
     return 0;
 }
 

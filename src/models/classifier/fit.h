@@ -47,7 +47,7 @@ struct classifier_fit_result {
     uint64_t first, last; /* steps done before and after */
     bool stopped;         /* asked to end before the last step */
     double loss;          /* of the last step */
-    bool judged;          /* the chief, at the end of a whole run */
+    bool evaluated;       /* the chief, at the end of a whole run */
     struct classifier_eval eval;
     int64_t version; /* that was exported; 0: none */
 };

@@ -19,9 +19,9 @@ struct classifier_fit {
     struct run_log *log;
 };
 
-/* Data, model and trainer; values are set from the seed. Where `judges`, the test pictures, too:
+/* Data, model and trainer; values are set from the seed. Where `evaluates`, the test pictures, too:
  * that they are missing or do not fit is known now, not after the last step. */
-int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool judges,
+int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool evaluates,
                          struct err *err);
 void classifier_fit_release(struct classifier_fit *fit); /* safe on zeroed memory */
 

@@ -112,7 +112,7 @@ static bool face_run_report(const struct model_run *run, struct arena *arena, st
     json_set(arena, line, "loss", json_real(arena, result->loss));
     if (path[0])
         json_set_string(arena, line, "model", path);
-    if (result->judged) {
+    if (result->evaluated) {
         json_set(arena, line, "heldOut", face_eval_to_json(arena, &result->eval));
         face_eval_sentence(&result->eval, sentence, sizeof(sentence));
         buf_printf(text, "held out: %s\n", sentence);

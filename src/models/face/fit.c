@@ -244,7 +244,7 @@ static int face_fit_step(void *context, uint64_t step, bool stop, struct fit_loo
             .rate = done.rate,
             .accuracy = (double)NAN,
             .stop = done.stop,
-            .wanted = done.wanted,
+            .join_requested = done.join_requested,
         };
     return result;
 }
@@ -311,9 +311,9 @@ static int face_fit_conclude(struct fit *fit, struct face_fit_result *outcome, s
             face_eval_run(fit->model, fit->dataset, &fit->split.held_out, &outcome->eval, err);
         if (result < 0)
             return result;
-        outcome->judged = true;
-        run_log_judged(fit->log, outcome->last, "accuracy", outcome->eval.model.accuracy);
-        run_log_judged(fit->log, outcome->last, "auc", outcome->eval.model.auc);
+        outcome->evaluated = true;
+        run_log_metric(fit->log, outcome->last, "accuracy", outcome->eval.model.accuracy);
+        run_log_metric(fit->log, outcome->last, "auc", outcome->eval.model.auc);
         char text[512];
         face_eval_sentence(&outcome->eval, text, sizeof(text));
         run_log_result(fit->log, text);

@@ -54,7 +54,7 @@ struct face_fit_result {
     uint64_t first, last; /* steps done before and after */
     bool stopped;         /* asked to end before the last step */
     double loss;          /* of the last step */
-    bool judged;          /* rank 0, at the end of a whole run, with people held out */
+    bool evaluated;       /* rank 0, at the end of a whole run, with people held out */
     struct face_eval eval;
 };
 

@@ -11,7 +11,7 @@
 enum { PART = 8 };
 
 /* What is summed with the gradients: whether a worker wants to end, or knows of one that waits. */
-enum { TAIL_STOP, TAIL_WANTED };
+enum { TAIL_STOP, TAIL_JOIN_REQUESTED };
 
 struct face_trainer {
     struct face_trainer_options options;
@@ -117,7 +117,7 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
     struct reducer *reducer = trainer->options.reducer;
     struct params *params = face_model_params(trainer->model);
     int dimensions = (int)face_model_dimensions(trainer->model);
-    float wanted = reducer_wanted(reducer); /* before any sum is begun */
+    float wanted = reducer_join_requested(reducer); /* before any sum is begun */
     struct layer_draw draw = {.step = step, .position = (uint64_t)trainer->first};
     int result = team_forward(trainer->team, pictures, &draw, trainer->own, err);
     if (result == 0)
@@ -137,14 +137,16 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
         return result;
     float *tail = params->gradients + params->floats;
     tail[TAIL_STOP] = stop ? 1 : 0;
-    tail[TAIL_WANTED] = wanted;
+    tail[TAIL_JOIN_REQUESTED] = wanted;
     result = team_reduce(trainer->team, err);
     if (result < 0)
         return result;
     team_learn(trainer->team);
     float rate = optimizer_schedule_rate(&trainer->options.schedule, step);
     team_update(trainer->team, trainer->optimizer, trainer->options.clip, step, rate);
-    *ret = (struct face_trainer_step){
-        .loss = loss, .rate = rate, .stop = tail[TAIL_STOP] > 0, .wanted = tail[TAIL_WANTED] > 0};
+    *ret = (struct face_trainer_step){.loss = loss,
+                                      .rate = rate,
+                                      .stop = tail[TAIL_STOP] > 0,
+                                      .join_requested = tail[TAIL_JOIN_REQUESTED] > 0};
     return 0;
 }

@@ -101,14 +101,14 @@ static size_t recommender_command_numbers(const struct model_run *run, bool data
 static int recommender_command_train(struct model_run *run, struct err *err)
 {
     struct recommender_command *command = recommender_command_of(run);
-    struct recommender_fit_place place = {
+    struct recommender_fit_cluster cluster = {
         .client = run->client,
         .workers = tf_config_workers(run->cluster),
         .chief = run->chief,
     };
     command->options.fit = run->fit;
     int result =
-        recommender_fit(&command->options, command->ratings, &place, &command->result, err);
+        recommender_fit(&command->options, command->ratings, &cluster, &command->result, err);
     run->stopped = command->result.stopped;
     return result;
 }
@@ -123,7 +123,7 @@ static bool recommender_command_report(const struct model_run *run, struct arena
     if (tf_config_workers(run->cluster) > 1)
         buf_printf(text, "this worker did %llu of %llu batches\n", (unsigned long long)result->own,
                    (unsigned long long)result->steps);
-    if (result->judged) {
+    if (result->evaluated) {
         json_set(arena, line, "test", recommender_eval_to_json(arena, &result->eval));
         recommender_eval_sentence(&result->eval, sentence, sizeof(sentence));
         buf_printf(text, "test: %s\n", sentence);
@@ -291,8 +291,8 @@ const struct model RECOMMENDER_MODEL = {
         },
     .unit = "ratings",
     .modes = MODEL_TRAINS_WITH_SERVERS,
-    .longer = "--epochs",
-    .calmer = "a lower --learning-rate",
+    .length_option = "--epochs",
+    .divergence_advice = "a lower --learning-rate",
     .run_size = sizeof(struct recommender_command),
     .steps = &RECOMMENDER_FIT_STEPS,
     .init = recommender_command_init,

@@ -111,9 +111,9 @@ static int recommender_fit_start(struct recommender_run *fit, struct err *err)
         .seed = options->fit.seed,
         .update = {.rule = PS_ADAGRAD, .accumulator = options->accumulator_rows},
     };
-    result = ps_dense_open(fit->place->client, dense->floats, dense->values, &update, err);
+    result = ps_dense_open(fit->cluster->client, dense->floats, dense->values, &update, err);
     if (result == 0)
-        result = ps_table_open(fit->place->client, &table, &fit->table, err);
+        result = ps_table_open(fit->cluster->client, &table, &fit->table, err);
     return result;
 }
 
@@ -137,7 +137,7 @@ int recommender_run_batch(struct recommender_run *fit, uint64_t step, double *re
                           struct err *err)
 {
     const struct recommender_fit_options *options = fit->options;
-    struct ps_client *client = fit->place->client;
+    struct ps_client *client = fit->cluster->client;
     struct params *dense = recommender_batch_params(fit->batch);
     const size_t *positions;
     size_t n = batch_positions(fit, step, &positions), ids = RECOMMENDER_FIELDS * n;
@@ -182,7 +182,7 @@ static int run_batches(struct recommender_run *fit, struct recommender_fit_resul
             outcome->stopped = true;
             return 0;
         }
-        int result = ps_count(fit->place->client, PS_COUNTER_STEP, 1, &taken, err);
+        int result = ps_count(fit->cluster->client, PS_COUNTER_STEP, 1, &taken, err);
         if (result < 0)
             return result;
         if (taken > fit->steps)
@@ -195,7 +195,7 @@ static int run_batches(struct recommender_run *fit, struct recommender_fit_resul
         show_batch(fit, taken, outcome->loss);
     }
     outcome->steps = fit->steps;
-    return ps_flush(fit->place->client, err);
+    return ps_flush(fit->cluster->client, err);
 }
 
 /* The chief, until all have said that they are done. A server that came back with an older count of
@@ -203,7 +203,7 @@ static int run_batches(struct recommender_run *fit, struct recommender_fit_resul
 static int wait_for_others(struct recommender_run *fit, struct recommender_fit_result *outcome,
                            struct err *err)
 {
-    struct ps_client *client = fit->place->client;
+    struct ps_client *client = fit->cluster->client;
     int64_t told = moment_monotonic_ms();
     for (;;) {
         uint64_t done, taken;
@@ -212,7 +212,7 @@ static int wait_for_others(struct recommender_run *fit, struct recommender_fit_r
             result = ps_count(client, PS_COUNTER_STEP, 0, &taken, err);
         if (result == 0 && taken < fit->steps)
             result = run_batches(fit, outcome, err);
-        if (result < 0 || outcome->stopped || done >= fit->place->workers)
+        if (result < 0 || outcome->stopped || done >= fit->cluster->workers)
             return result;
         if (is_stop_asked(fit)) {
             outcome->stopped = true;
@@ -222,7 +222,7 @@ static int wait_for_others(struct recommender_run *fit, struct recommender_fit_r
             told = moment_monotonic_ms();
             run_log_note(fit->log, "waiting",
                          "waiting for %zu of %zu workers to finish their last batch",
-                         fit->place->workers - (size_t)done, fit->place->workers);
+                         fit->cluster->workers - (size_t)done, fit->cluster->workers);
         }
         nanosleep(&(struct timespec){.tv_nsec = WAIT_STEP_MS * 1000000}, NULL);
     }
@@ -235,7 +235,7 @@ static int recommender_fit_write(struct recommender_run *fit,
     _cleanup_(recommender_rows_release) struct recommender_rows rows = {0};
     const struct recommender_fit_options *options = fit->options;
     struct json *notes = json_object(arena);
-    if (outcome->judged)
+    if (outcome->evaluated)
         json_set(arena, notes, "test", recommender_eval_to_json(arena, &outcome->eval));
     struct checkpoint_info info = {
         .notes = notes, .step = outcome->steps, .seed = options->fit.seed};
@@ -243,7 +243,7 @@ static int recommender_fit_write(struct recommender_run *fit,
     recommender_fit_model_path(options->fit.model_dir, path, sizeof(path));
     int result = file_make_dirs(options->fit.model_dir, 0755, err);
     if (result == 0)
-        result = recommender_rows_collect(fit->place->client, fit->table,
+        result = recommender_rows_collect(fit->cluster->client, fit->table,
                                           recommender_row(&options->model), &rows, err);
     if (result == 0)
         result = recommender_model_write(path, &options->model,
@@ -255,13 +255,13 @@ static int recommender_fit_write(struct recommender_run *fit,
 int recommender_run_conclude(struct recommender_run *fit, struct recommender_fit_result *outcome,
                              struct err *err)
 {
-    int result = recommender_eval_run(fit->batch, &fit->options->model, fit->place->client,
+    int result = recommender_eval_run(fit->batch, &fit->options->model, fit->cluster->client,
                                       fit->table, fit->ratings, fit->split.test,
                                       fit->split.test_count, &outcome->eval, err);
-    outcome->judged = result == 0 && fit->split.test_count > 0;
-    if (outcome->judged) {
+    outcome->evaluated = result == 0 && fit->split.test_count > 0;
+    if (outcome->evaluated) {
         char text[512];
-        run_log_judged(fit->log, outcome->steps, "auc", outcome->eval.auc);
+        run_log_metric(fit->log, outcome->steps, "auc", outcome->eval.auc);
         recommender_eval_sentence(&outcome->eval, text, sizeof(text));
         run_log_result(fit->log, text);
     }
@@ -278,13 +278,13 @@ static void make_log(struct recommender_run *fit)
                                                      .directory = options->fit.model_dir,
                                                      .unit = RECOMMENDER_MODEL.unit,
                                                      .steps_an_epoch = (double)fit->in_epoch});
-    run_log_speak(fit->log, true, fit->place->chief);
+    run_log_set_role(fit->log, true, fit->cluster->chief);
 }
 
 void recommender_run_sentence(const struct recommender_run *fit, char *text, size_t size)
 {
     const struct recommender_fit_options *options = fit->options;
-    size_t workers = fit->place->workers, servers = ps_client_servers(fit->place->client);
+    size_t workers = fit->cluster->workers, servers = ps_client_servers(fit->cluster->client);
     char shared[48] = "one row each";
     if (options->model.buckets)
         snprintf(shared, sizeof(shared), "sharing %lld rows", (long long)options->model.buckets);
@@ -300,13 +300,13 @@ static void show_start(struct recommender_run *fit, uint64_t first)
 {
     fit->shown = first;
     run_log_begin(fit->log, first, fit->steps);
-    if (fit->place->chief) {
+    if (fit->cluster->chief) {
         char text[RECOMMENDER_SENTENCE_MAX];
         recommender_run_sentence(fit, text, sizeof(text));
         run_log_note(fit->log, "start", "%s", text);
     }
     /* What others did while this one started is not worth a line. */
-    if (first > 4 * fit->place->workers)
+    if (first > 4 * fit->cluster->workers)
         run_log_note(fit->log, "joined", "%llu of %llu batches are done already",
                      (unsigned long long)first, (unsigned long long)fit->steps);
 }
@@ -316,7 +316,7 @@ static void show_start(struct recommender_run *fit, uint64_t first)
 static int run_with_servers(struct recommender_run *fit, struct recommender_fit_result *outcome,
                             struct err *err)
 {
-    struct ps_client *client = fit->place->client;
+    struct ps_client *client = fit->cluster->client;
     uint64_t done;
     int result = ps_count(client, PS_COUNTER_STEP, 0, &outcome->steps, err);
     if (result < 0)
@@ -328,9 +328,9 @@ static int run_with_servers(struct recommender_run *fit, struct recommender_fit_
     /* That all is done must not be forgotten with a server. */
     if (result == 0)
         result = ps_save(client, err);
-    if (result == 0 && !outcome->stopped && fit->place->chief)
+    if (result == 0 && !outcome->stopped && fit->cluster->chief)
         result = wait_for_others(fit, outcome, err);
-    if (result == 0 && !outcome->stopped && fit->place->chief) {
+    if (result == 0 && !outcome->stopped && fit->cluster->chief) {
         if (fit->shown < fit->steps && outcome->own > 0)
             show_batch(fit, fit->steps, outcome->loss);
         result = recommender_run_conclude(fit, outcome, err);
@@ -341,14 +341,14 @@ static int run_with_servers(struct recommender_run *fit, struct recommender_fit_
 }
 
 int recommender_fit(const struct recommender_fit_options *options, const struct ratings *ratings,
-                    const struct recommender_fit_place *place, struct recommender_fit_result *ret,
-                    struct err *err)
+                    const struct recommender_fit_cluster *cluster,
+                    struct recommender_fit_result *ret, struct err *err)
 {
     struct recommender_fit_result outcome = {0};
     _cleanup_(recommender_fit_release) struct recommender_run fit = {
-        .options = options, .ratings = ratings, .place = place, .claim = -1};
+        .options = options, .ratings = ratings, .cluster = cluster, .claim = -1};
     int result = recommender_fit_start(&fit, err);
-    bool alone = result == 0 && ps_client_servers(place->client) == 0;
+    bool alone = result == 0 && ps_client_servers(cluster->client) == 0;
     if (result == 0)
         make_log(&fit);
     if (result == 0)

@@ -40,7 +40,7 @@ struct recommender_fit_options {
     })
 
 /* Who takes part. */
-struct recommender_fit_place {
+struct recommender_fit_cluster {
     struct ps_client *client;
     size_t workers; /* chief included */
     bool chief;     /* this one speaks at length, judges and writes */
@@ -49,8 +49,8 @@ struct recommender_fit_place {
 struct recommender_fit_result {
     uint64_t steps, own; /* batches of all workers, and of this one in this run */
     bool stopped;
-    double loss; /* of the last batch */
-    bool judged; /* the chief, at the end of a whole run */
+    double loss;    /* of the last batch */
+    bool evaluated; /* the chief, at the end of a whole run */
     struct recommender_eval eval;
     size_t rows; /* written into the model */
 };
@@ -64,8 +64,8 @@ extern const struct model RECOMMENDER_MODEL;           /* the row of this model 
 extern const struct model_steps RECOMMENDER_FIT_STEPS; /* steps of a process without servers */
 
 int recommender_fit(const struct recommender_fit_options *options, const struct ratings *ratings,
-                    const struct recommender_fit_place *place, struct recommender_fit_result *ret,
-                    struct err *err);
+                    const struct recommender_fit_cluster *cluster,
+                    struct recommender_fit_result *ret, struct err *err);
 
 /* The model of a model directory: "DIR/recommender.model". */
 void recommender_fit_model_path(const char *model_dir, char *path, size_t size);

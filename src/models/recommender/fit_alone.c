@@ -43,18 +43,18 @@ static int alone_make_rows(struct alone *alone, struct err *err)
         size_t now = count - at < part ? count - at : part;
         recommender_gather(&run->options->model, run->ratings, run->split.train + at, now, run->ids,
                            run->truth);
-        int result = ps_rows_push(run->place->client, run->table, run->ids,
+        int result = ps_rows_push(run->cluster->client, run->table, run->ids,
                                   RECOMMENDER_FIELDS * now, run->d_rows, 0, err);
         if (result < 0)
             return result;
     }
-    return ps_rows_scan(run->place->client, run->table, alone_note_row, alone, err);
+    return ps_rows_scan(run->cluster->client, run->table, alone_note_row, alone, err);
 }
 
 static int alone_collect(void *context, struct err *err)
 {
     struct alone *alone = context;
-    struct ps_client *client = alone->run->place->client;
+    struct ps_client *client = alone->run->cluster->client;
     const struct params *params = alone->params;
     float *slots = alone->optimizer->slots;
     int result = ps_dense_take(client, params_value(params, DENSE),
@@ -69,7 +69,7 @@ static int alone_collect(void *context, struct err *err)
 static void alone_changed(void *context)
 {
     struct alone *alone = context;
-    struct ps_client *client = alone->run->place->client;
+    struct ps_client *client = alone->run->cluster->client;
     const struct params *params = alone->params;
     const float *slots = alone->optimizer->slots;
     int result = ps_dense_put(client, params_value(params, DENSE),

@@ -8,7 +8,7 @@
 struct recommender_run {
     const struct recommender_fit_options *options;
     const struct ratings *ratings;
-    const struct recommender_fit_place *place;
+    const struct recommender_fit_cluster *cluster;
     int claim; /* on the model directory; -1: none */
     struct recommender_batch *batch;
     int table;

@@ -17,7 +17,7 @@ struct layer {
     struct shape in, out; /* of one sample; two inputs have the same */
     size_t parameter[4];  /* indices: weights and bias, or scale and shift and what is kept */
     enum precision precision;
-    const struct conv_kernels *way; /* to convolve; chosen by infer(), NULL where nothing is */
+    const struct conv_kernels *kernels; /* to convolve; chosen by infer(), NULL where nothing is */
     union {
         struct {
             int channels, kernel, stride, pad;

@@ -29,7 +29,7 @@ struct checkpoint_writer {
     pthread_cond_t changed;
     bool ending;
     struct snapshot snapshots[2];
-    struct checkpoint_writer_news news;
+    struct checkpoint_writer_report news;
     struct err last; /* what became of the last one; its code is 0 if it was written */
 };
 
@@ -178,11 +178,11 @@ void checkpoint_writer_put(struct checkpoint_writer *writer, const struct params
     pthread_mutex_unlock(&writer->lock);
 }
 
-void checkpoint_writer_ask(struct checkpoint_writer *writer, struct checkpoint_writer_news *ret)
+void checkpoint_writer_poll(struct checkpoint_writer *writer, struct checkpoint_writer_report *ret)
 {
     pthread_mutex_lock(&writer->lock);
     *ret = writer->news;
-    writer->news = (struct checkpoint_writer_news){.good = ret->good};
+    writer->news = (struct checkpoint_writer_report){.good = ret->good};
     pthread_mutex_unlock(&writer->lock);
 }
 

@@ -24,14 +24,14 @@ DEFINE_CLEANUP(checkpoint_writer)
 void checkpoint_writer_put(struct checkpoint_writer *writer, const struct params *params,
                            const struct optimizer *optimizer, const struct checkpoint_info *info);
 
-struct checkpoint_writer_news {
+struct checkpoint_writer_report {
     uint64_t written, failed, replaced; /* since the last time it was asked */
     uint64_t good;                      /* the step of the last one that was written; 0: none */
     struct err error;                   /* of the last one that failed, if `failed` */
     struct err unpruned; /* code not 0: an old one could not be removed, for this reason */
 };
 
-void checkpoint_writer_ask(struct checkpoint_writer *writer, struct checkpoint_writer_news *ret);
+void checkpoint_writer_poll(struct checkpoint_writer *writer, struct checkpoint_writer_report *ret);
 
 /* Wait until nothing is left to write. An error is that of the last one, which is then not there;
  * what came of the others is still to be asked. */

@@ -49,7 +49,7 @@ int fit_leave_agree(struct fit_loop *loop, enum fit_leave *ret, struct err *err)
         if (told[rank] > 0)
             reducer->dismiss(reducer, rank);
     if (*ret != FIT_LEAVE_OTHERS) /* everybody's log tells why it ends */
-        run_log_speak(loop->log, true, reducer->rank == 0);
+        run_log_set_role(loop->log, true, reducer->rank == 0);
     run_log_note(loop->log, "told", "%s; %s", who.data, all ? "all end" : "the others go on");
     return 0;
 }

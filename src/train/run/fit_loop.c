@@ -22,14 +22,14 @@ static bool is_writer(const struct fit_loop *loop)
 /* Whoever is rank 0 now speaks and writes. */
 static void take_role(struct fit_loop *loop)
 {
-    run_log_speak(loop->log, loop->reducer->rank == 0, loop->reducer->rank == 0);
+    run_log_set_role(loop->log, loop->reducer->rank == 0, loop->reducer->rank == 0);
 }
 
 static void tell_loss(struct fit_loop *loop, const struct err *loss)
 {
-    run_log_lost(loop->log, "%s; %s", loss->message,
-                 loop->reducer->elastic ? "the others go on"
-                                        : "waiting for all workers to be there again");
+    run_log_worker_lost(loop->log, "%s; %s", loss->message,
+                        loop->reducer->elastic ? "the others go on"
+                                               : "waiting for all workers to be there again");
 }
 
 static void describe_group(struct fit_loop *loop, char who[GROUP_MAX])
@@ -60,8 +60,8 @@ static void tell_own(struct fit_loop *loop, const char *how, uint64_t step)
     describe_group(loop, who);
     if (step)
         snprintf(after, sizeof(after), " after step %llu", (unsigned long long)step);
-    run_log_own(loop->log, "member", "%s %s%s with %s; progress is told by %s", self, how, after,
-                who, first);
+    run_log_note_process(loop->log, "member", "%s %s%s with %s; progress is told by %s", self, how,
+                         after, who, first);
 }
 
 static void tell_own_end(struct fit_loop *loop, const struct fit_loop_result *result)
@@ -71,8 +71,8 @@ static void tell_own_end(struct fit_loop *loop, const struct fit_loop_result *re
     if (reducer->rank == 0 || !reducer->name || result->stopped)
         return;
     reducer->name(reducer, reducer->rank, self, sizeof(self));
-    run_log_own(loop->log, "member", "%s has done its part: all %llu steps are done", self,
-                (unsigned long long)loop->steps);
+    run_log_note_process(loop->log, "member", "%s has done its part: all %llu steps are done", self,
+                         (unsigned long long)loop->steps);
 }
 
 /* A member is lost, or does not answer any more: see comm_group_broken(). */
@@ -172,7 +172,8 @@ static int end_step(struct fit_loop *loop, const struct fit_loop_step *done,
         fit_leave_tell(loop, outcome);
     if (stop && how == FIT_LEAVE_SELF)
         outcome->stopped = true;
-    if ((stop && how == FIT_LEAVE_OTHERS) || (done->wanted && !last && loop->reducer->reform))
+    if ((stop && how == FIT_LEAVE_OTHERS) ||
+        (done->join_requested && !last && loop->reducer->reform))
         return outcome->stopped ? 0 : form_group(loop, 0, outcome, err);
     return 0;
 }
@@ -251,7 +252,7 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
                      "all %llu steps were done before: to train further raise %s, to train "
                      "anew use another --model-dir",
                      (unsigned long long)loop->steps,
-                     loop->model->longer ? loop->model->longer : "--steps");
+                     loop->model->length_option ? loop->model->length_option : "--steps");
     result = run_steps(loop, &outcome, err);
     loop->writer = checkpoint_writer_free(loop->writer);
     if (result == 0) {

@@ -15,11 +15,11 @@
 struct model;
 
 struct fit_loop_step {
-    double loss;     /* of the global batch, before the step */
-    float rate;      /* learning rate used */
-    double accuracy; /* of the global batch; NAN: not known */
-    bool stop;       /* some worker wants to end, after this step: see fit_leave.h */
-    bool wanted;     /* somebody waits to be let in: all workers let it, after this step */
+    double loss;         /* of the global batch, before the step */
+    float rate;          /* learning rate used */
+    double accuracy;     /* of the global batch; NAN: not known */
+    bool stop;           /* some worker wants to end, after this step: see fit_leave.h */
+    bool join_requested; /* somebody waits to be let in: all workers let it, after this step */
 };
 
 struct fit_loop {

@@ -256,10 +256,10 @@ int fit_save_put(struct fit_loop *loop, uint64_t step, struct err *err)
 /* What came of earlier ones; `last`: no other will follow. */
 static void tell_saves(struct fit_loop *loop, bool last)
 {
-    struct checkpoint_writer_news news;
+    struct checkpoint_writer_report news;
     if (!loop->writer)
         return;
-    checkpoint_writer_ask(loop->writer, &news);
+    checkpoint_writer_poll(loop->writer, &news);
     if (news.written) {
         loop->saved = news.good;
         run_log_saved(loop->log, news.good);
@@ -309,8 +309,9 @@ int fit_save_now(struct fit_loop *loop, uint64_t step, struct err *err)
 
 int fit_save_advise(struct fit_loop *loop, struct err *err)
 {
-    const char *calmer =
-        loop->model->calmer ? loop->model->calmer : "a lower --learning-rate, or with --clip 1";
+    const char *advice = loop->model->divergence_advice
+                             ? loop->model->divergence_advice
+                             : "a lower --learning-rate, or with --clip 1";
     _cleanup_free_ uint64_t *steps = NULL;
     size_t count = 0;
     struct err problem = err ? *err : ERR_INIT;
@@ -319,9 +320,9 @@ int fit_save_advise(struct fit_loop *loop, struct err *err)
     if (loop->options->model_dir)
         (void)checkpoint_list(loop->options->model_dir, &steps, &count, NULL);
     if (!count)
-        return err_set(err, ERR_INVALID, "%s: begin anew with %s", problem.message, calmer);
+        return err_set(err, ERR_INVALID, "%s: begin anew with %s", problem.message, advice);
     char path[CHECKPOINT_PATH_MAX];
     checkpoint_path(loop->options->model_dir, steps[0], path);
     return err_set(err, ERR_INVALID, "%s; the last checkpoint is '%s': go on from there with %s",
-                   problem.message, path, calmer);
+                   problem.message, path, advice);
 }

@@ -56,11 +56,12 @@ struct model {
     /* `trainer fit NAME`: name, texts and option table. The values of the options begin with struct
      * fit_values. `run` stays NULL: `trainer fit` runs it. */
     struct command command;
-    const char *unit;   /* what a batch counts, for progress: "images" */
-    unsigned modes;     /* MODEL_TRAINS_… */
-    const char *longer; /* the option that makes a run longer; NULL: "--steps" */
-    const char *calmer; /* advice after a loss that is not a number; NULL: rate or --clip */
-    size_t run_size;    /* of the model's own struct, which begins with struct model_run */
+    const char *unit;          /* what a batch counts, for progress: "images" */
+    unsigned modes;            /* MODEL_TRAINS_… */
+    const char *length_option; /* the option that makes a run longer; NULL: "--steps" */
+    const char
+        *divergence_advice; /* advice after a loss that is not a number; NULL: rate or --clip */
+    size_t run_size;        /* of the model's own struct, which begins with struct model_run */
     const struct model_steps *steps;
 
     /* Reads the options from run->values and checks them. The data is not open yet. Sets the

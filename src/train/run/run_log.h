@@ -35,7 +35,7 @@ struct run_log *run_log_free(struct run_log *log);
 DEFINE_CLEANUP(run_log)
 
 /* Whether this process shows progress, and whether it keeps files: at first neither. */
-void run_log_speak(struct run_log *log, bool speaks, bool keeps);
+void run_log_set_role(struct run_log *log, bool speaks, bool keeps);
 
 /* From here on steps are counted: `first` were done before. */
 void run_log_begin(struct run_log *log, uint64_t first, uint64_t steps);
@@ -45,17 +45,17 @@ void run_log_step(struct run_log *log, const struct progress_step *step);
 void run_log_note(struct run_log *log, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same about this process alone, said whether it speaks for the run or not, and not kept. */
-void run_log_own(struct run_log *log, const char *event, const char *format, ...)
+void run_log_note_process(struct run_log *log, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A sentence of a worker that was lost. */
-void run_log_lost(struct run_log *log, const char *format, ...)
+void run_log_worker_lost(struct run_log *log, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 void run_log_saved(struct run_log *log, uint64_t step);
 void run_log_save_failed(struct run_log *log);
 
 /* Some quantity at the end of a step, as "accuracy". */
-void run_log_judged(struct run_log *log, uint64_t step, const char *what, double value);
+void run_log_metric(struct run_log *log, uint64_t step, const char *what, double value);
 
 /* What came of it, in a sentence. */
 void run_log_result(struct run_log *log, const char *sentence);

@@ -19,7 +19,7 @@ enum {
 struct run_state;
 
 /* How long this worker has waited for another that came late to sums and the like. */
-struct run_state_late {
+struct run_state_straggler {
     char task[RUN_STATE_TASK_MAX]; /* "worker 1" */
     double seconds;
 };
@@ -33,8 +33,9 @@ struct run_state_view {
     uint64_t saves, failed_saves; /* checkpoints written, and not */
     uint64_t saved;               /* the step of the last one; 0: none */
     double waited;                /* seconds, for others, in all */
-    char waiting_for[RUN_STATE_WAITING_MAX];         /* "": for nobody */
-    struct run_state_late late[RUN_STATE_TASKS_MAX]; /* in the order in which they were first */
+    char waiting_for[RUN_STATE_WAITING_MAX]; /* "": for nobody */
+    struct run_state_straggler
+        late[RUN_STATE_TASKS_MAX]; /* in the order in which they were first */
     size_t late_count;
 };
 
@@ -55,7 +56,7 @@ void run_state_lost(struct run_state *state); /* a worker; the run goes on witho
 void run_state_saved(struct run_state *state, uint64_t step);
 void run_state_save_failed(struct run_state *state);
 
-void run_state_look(struct run_state *state, int64_t now_ns, struct run_state_view *ret);
+void run_state_read(struct run_state *state, int64_t now_ns, struct run_state_view *ret);
 
 /* The document at /progress: step, total, epoch, loss, accuracy, rate, waiting-for, as far as they
  * are known. */

@@ -1,4 +1,4 @@
-/* Who holds up a run; see late_watch.h. */
+/* Who holds up a run; see straggler.h. */
 #include "train/run/straggler.h"
 
 #include "base/str.h"
@@ -29,42 +29,42 @@ static const char *worst_since(const struct run_state_view *view, const double *
     return worst;
 }
 
-void late_watch_begin(struct late_watch *watch, const struct run_state_view *view, int64_t now_ns)
+void straggler_begin(struct straggler *watch, const struct run_state_view *view, int64_t now_ns)
 {
-    *watch = (struct late_watch){.began_ns = now_ns, .looked_ns = now_ns};
+    *watch = (struct straggler){.began_ns = now_ns, .checked_ns = now_ns};
     remember_waits(view, watch->at_begin);
-    remember_waits(view, watch->at_look);
+    remember_waits(view, watch->at_check);
 }
 
-bool late_watch_is_due(const struct late_watch *watch, int64_t now_ns)
+bool straggler_is_due(const struct straggler *watch, int64_t now_ns)
 {
-    return now_ns - watch->looked_ns >= LOOK_NS;
+    return now_ns - watch->checked_ns >= LOOK_NS;
 }
 
-bool late_watch_look(struct late_watch *watch, const struct run_state_view *view, int64_t now_ns,
-                     char ret_text[LATE_WATCH_TEXT_MAX])
+bool straggler_check(struct straggler *watch, const struct run_state_view *view, int64_t now_ns,
+                     char ret_text[STRAGGLER_TEXT_MAX])
 {
-    double waited, passed = (double)(now_ns - watch->looked_ns) / 1e9;
-    const char *worst = worst_since(view, watch->at_look, &waited);
+    double waited, passed = (double)(now_ns - watch->checked_ns) / 1e9;
+    const char *worst = worst_since(view, watch->at_check, &waited);
     bool much = worst && waited > passed / 5, same = much && str_eq(worst, watch->told);
-    remember_waits(view, watch->at_look);
-    watch->looked_ns = now_ns;
+    remember_waits(view, watch->at_check);
+    watch->checked_ns = now_ns;
     str_copy(watch->told, sizeof(watch->told), much ? worst : "");
     if (!much || same)
         return false;
-    snprintf(ret_text, LATE_WATCH_TEXT_MAX, "%s was waited for %.1f s of the last %.0f s", worst,
+    snprintf(ret_text, STRAGGLER_TEXT_MAX, "%s was waited for %.1f s of the last %.0f s", worst,
              waited, passed);
     return true;
 }
 
-bool late_watch_sum(const struct late_watch *watch, const struct run_state_view *view,
-                    int64_t now_ns, char ret_text[LATE_WATCH_TEXT_MAX])
+bool straggler_summarize(const struct straggler *watch, const struct run_state_view *view,
+                         int64_t now_ns, char ret_text[STRAGGLER_TEXT_MAX])
 {
     double waited, passed = (double)(now_ns - watch->began_ns) / 1e9;
     const char *worst = worst_since(view, watch->at_begin, &waited);
     if (!worst || waited < 1 || waited <= passed / 20)
         return false;
-    snprintf(ret_text, LATE_WATCH_TEXT_MAX, "%s was waited for %.1f s of %.1f s", worst, waited,
+    snprintf(ret_text, STRAGGLER_TEXT_MAX, "%s was waited for %.1f s of %.1f s", worst, waited,
              passed);
     return true;
 }

@@ -198,11 +198,11 @@ int team_forward(struct team *team, const float *inputs, const struct layer_draw
 static void survey_gradients(struct team *team)
 {
     size_t entries = team->options.params->count;
-    team->about[0] = (float)team->parts;
-    memset(team->about + 1, 0, entries * sizeof(float));
+    team->survey[0] = (float)team->parts;
+    memset(team->survey + 1, 0, entries * sizeof(float));
     for (int i = 0; i < team->threads; i++)
         for (size_t j = 0; j < entries; j++)
-            team->about[1 + j] = fmaxf(team->about[1 + j], team->members[i].largest[j]);
+            team->survey[1 + j] = fmaxf(team->survey[1 + j], team->members[i].largest[j]);
 }
 
 int team_backward(struct team *team, const float *d_outputs, struct err *err)

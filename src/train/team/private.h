@@ -38,7 +38,7 @@ struct team {
     /* Of the last pass back: the parts, and the largest gradient of any, for each entry of the
      * parameters, in one row; the rows of all workers. After team_reduce() the first row is about
      * the whole batch. */
-    float *about, *all_about;
+    float *survey, *all_surveys;
     float *quanta_before; /* while a step is added once more */
     int parts;
     struct network_tape **tapes;           /* one a part: activations live until the way back */

@@ -44,7 +44,7 @@ struct reducer {
      * nobody asks. */
     void (*settle)(struct reducer *reducer);
     /* Whether somebody waits to be let in, as far as this worker knows; cheap. NULL: nobody can. */
-    bool (*wanted)(struct reducer *reducer);
+    bool (*join_requested)(struct reducer *reducer);
     /* This rank has said that it ends: the next forming does not wait for it. NULL as `name`. */
     void (*dismiss)(struct reducer *reducer, int rank);
     /* "worker 1 (host:port)". NULL: nobody can leave without the others. */
@@ -57,9 +57,9 @@ struct reducer {
 struct reducer reducer_single(void);
 
 /* What is summed with the gradients, so that all workers know of it at the same step. */
-static inline float reducer_wanted(struct reducer *reducer)
+static inline float reducer_join_requested(struct reducer *reducer)
 {
-    return reducer->wanted && reducer->wanted(reducer) ? 1 : 0;
+    return reducer->join_requested && reducer->join_requested(reducer) ? 1 : 0;
 }
 
 #endif

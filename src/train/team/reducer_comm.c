@@ -91,7 +91,7 @@ static void reducer_comm_settle(struct reducer *reducer)
     comm_group_settle(reducer_comm_of(reducer)->group);
 }
 
-static bool reducer_comm_wanted(struct reducer *reducer)
+static bool reducer_comm_join_requested(struct reducer *reducer)
 {
     return comm_group_is_wanted(reducer_comm_of(reducer)->group);
 }
@@ -139,7 +139,7 @@ int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *o
         .share = reducer_comm_share,
         .reform = reducer_comm_reform,
         .settle = reducer_comm_settle,
-        .wanted = reducer_comm_wanted,
+        .join_requested = reducer_comm_join_requested,
         .dismiss = reducer_comm_dismiss,
         .name = reducer_comm_name,
         .describe = reducer_comm_describe,

@@ -25,8 +25,8 @@ int team_new(const struct team_options *options, struct team **ret, struct err *
     team->threads = options->threads < team->parts ? options->threads : team->parts;
     team->threads = team->threads < 1 ? 1 : team->threads;
     size_t workers = options->reducer ? (size_t)options->reducer->size : 1;
-    team->about = mem_calloc(1 + params->count, sizeof(float));
-    team->all_about = mem_calloc(workers * (1 + params->count), sizeof(float));
+    team->survey = mem_calloc(1 + params->count, sizeof(float));
+    team->all_surveys = mem_calloc(workers * (1 + params->count), sizeof(float));
     team->quanta_before = mem_calloc(params->count + 1, sizeof(float));
     team_plan_make(team);
     team->tapes = mem_calloc((size_t)team->parts + 1, sizeof(struct network_tape *));
@@ -69,8 +69,8 @@ struct team *team_free(struct team *team)
     }
     pthread_mutex_destroy(&team->start);
     exact_sum_release(&team->sum);
-    free(team->about);
-    free(team->all_about);
+    free(team->survey);
+    free(team->all_surveys);
     free(team->quanta_before);
     free(team->tapes);
     free(team->workspaces);

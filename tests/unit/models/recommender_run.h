@@ -58,8 +58,8 @@ static inline int try_fit(const struct recommender_fit_options *options,
     struct ty_tf_config config = {.tasks = &self, .count = 1};
     struct ps_options ps = {.config = &config, .shape = hash_of(options)};
     assert_int_equal(ps_client_open(&ps, &client, err), 0);
-    struct recommender_fit_place place = {.client = client, .workers = 1, .chief = true};
-    return recommender_fit(options, ratings, &place, ret, err);
+    struct recommender_fit_cluster cluster = {.client = client, .workers = 1, .chief = true};
+    return recommender_fit(options, ratings, &cluster, ret, err);
 }
 
 static inline struct recommender_fit_result fit(const struct recommender_fit_options *options,

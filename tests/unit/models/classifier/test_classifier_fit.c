@@ -157,7 +157,7 @@ static void both_kinds_learn_with_each_optimizer(void **state)
         options.rate = CASES[i].rate;
         options.precision = CASES[i].precision;
         struct classifier_fit_result result = fit_alone(&options);
-        assert_true(result.judged);
+        assert_true(result.evaluated);
         assert_int_equal(result.eval.pictures, TEST);
         if (result.eval.accuracy < 0.9)
             fail_msg("case %zu: test accuracy %.3f", i, result.eval.accuracy);
@@ -260,7 +260,7 @@ static void it_goes_on_where_it_was_stopped(void **state)
     for (int i = 1; i < 9; i++) {
         result = fit_alone(&options);
         assert_true(result.stopped);
-        assert_false(result.judged);
+        assert_false(result.evaluated);
         assert_int_equal(result.last, i);
     }
     result = fit_alone(&options);
@@ -336,7 +336,7 @@ static void common_variables_are_learned(void **state)
         fail_msg("%s", err.message);
     fclose(options.fit.log.stream);
     assert_int_equal(result.last, 20);
-    assert_true(result.judged);
+    assert_true(result.evaluated);
     if (result.eval.accuracy < 0.9)
         fail_msg("test accuracy %.3f", result.eval.accuracy);
     assert_non_null(strstr(text, "step 20/20"));

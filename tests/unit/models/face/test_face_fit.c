@@ -74,7 +74,7 @@ static void it_learns_people_it_never_saw(void **state)
         options.held_out = 12;
         options.model.norm = norm;
         struct face_fit_result result = fit_alone(&options, dataset);
-        assert_true(result.judged);
+        assert_true(result.evaluated);
         assert_int_equal(result.eval.persons, 12);
         assert_int_equal(result.eval.pictures, 72);
         if (result.eval.model.auc < result.eval.pixels.auc + 0.05)

@@ -126,7 +126,7 @@ static void a_finished_run_is_not_trained_again(void **state)
     struct recommender_fit_result two = fit(&options, ratings);
     assert_int_equal(two.own, 0);
     assert_int_equal(two.steps, one.steps);
-    assert_true(two.judged && two.eval.loss == one.eval.loss && two.rows == one.rows);
+    assert_true(two.evaluated && two.eval.loss == one.eval.loss && two.rows == one.rows);
     rewind(said);
     assert_true(fread(text, 1, sizeof(text) - 1, said) > 0);
     fclose(said);

@@ -80,7 +80,7 @@ static int count_step(void *context, uint64_t step, bool stop, struct fit_loop_s
     if (step == counting->spoil_at)
         counting->params->values[2] = NAN;
     struct run_state_view view;
-    run_state_look(counting->state, 0, &view);
+    run_state_read(counting->state, 0, &view);
     if (step == counting->hide_at)
         hide_directory(true);
     if (view.failed_saves && counting->comes_back) {
