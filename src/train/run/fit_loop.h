@@ -1,7 +1,8 @@
-/* The course of synchronous training, whatever the model: resumption from the newest checkpoint,
- * steps, progress, checkpoints, an end when asked, and the way on after a worker was lost. Every
- * worker runs it with its own reducer; the one of rank 0, whichever that is after a loss, speaks
- * and writes for all. The model brings one function for a step and owns everything else. */
+/* The loop of synchronous training, the same for every model: resume from the newest checkpoint,
+ * run steps, show progress, write checkpoints, stop on request, and go on after the loss of a
+ * worker. Every worker runs it with its own reducer. The worker of rank 0 speaks and writes for
+ * all; after a loss that may be another worker. The operations of a step come from the model
+ * (model.h). */
 #ifndef TRAINYARD_TRAIN_FIT_LOOP_H
 #define TRAINYARD_TRAIN_FIT_LOOP_H
 
@@ -18,8 +19,8 @@ struct fit_loop_step {
     double loss;         /* of the global batch, before the step */
     float rate;          /* learning rate used */
     double accuracy;     /* of the global batch; NAN: not known */
-    bool stop;           /* some worker wants to end, after this step: see fit_leave.h */
-    bool join_requested; /* somebody waits to be let in: all workers let it, after this step */
+    bool stop;           /* a worker asks to end after this step; see fit_leave.h */
+    bool join_requested; /* a new worker waits: all workers form the group again after this step */
 };
 
 struct fit_loop {
@@ -35,29 +36,31 @@ struct fit_loop {
     struct params *params;
     struct optimizer *optimizer;
 
-    /* Its own. */
-    bool settled;                     /* this worker has the state of the run */
-    bool joined;                      /* it got that from others, who were at it already */
-    struct checkpoint_writer *writer; /* NULL: this worker has not written yet */
-    uint64_t saved;                   /* the step of the last one on disk; 0: none in this run */
-    bool slow_disk;                   /* and it was said */
-    bool shared_dir;                  /* and so was that another of this run has claimed it */
+    /* Used by the loop itself. */
+    bool settled; /* this worker has the state of the run */
+    bool joined;  /* this worker received that state from workers that already trained */
+    struct checkpoint_writer *writer; /* NULL: this worker has not written a checkpoint yet */
+    uint64_t saved;                   /* step of the last checkpoint on disk; 0: none in this run */
+    bool slow_disk;                   /* the warning about a slow disk was logged */
+    bool shared_dir; /* the warning that another worker of this run holds the lock was logged */
 };
 
 struct fit_loop_result {
-    uint64_t first, last; /* steps done before and after */
-    bool stopped;         /* over before the last step: for all, or for this worker */
+    uint64_t first, last; /* steps done before this run, and now */
+    bool stopped;         /* ended before the last step: all workers, or this one */
     double loss;          /* of the last step */
-    struct err unsaved;   /* code not 0: all steps are done, but the last checkpoint is not there */
+    struct err unsaved;   /* code not 0: why the last checkpoint of a complete run is missing */
 };
 
-/* Whoever has made the best of a result: the error, if its last checkpoint is not there. */
+/* Called after the final model was written. Returns the error if the last checkpoint is missing,
+ * else 0. */
 int fit_loop_check_saved(const struct fit_loop_result *result, struct err *err);
 
 /* The floats that the model carries beside its parameters; see model.h. Returns NULL and a count of
  * 0 if there are none. */
 float *fit_loop_learned(const struct fit_loop *loop, size_t *ret_count);
 
+/* Runs the loop to the last step or until it is stopped. `ret` is untouched on failure. */
 int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* Who holds up a run: of the workers that this one waited for, the one it waited longest for, said
- * when that was a large part of a minute, and once more of the whole run. Owned by a run_log, which
- * shows it. */
+/* Names the worker that delays a run: the worker for which this one has waited longest, reported
+ * after each minute in which the delay was large, and once for the whole run. A run_log owns it and
+ * shows its sentences. */
 #ifndef TRAINYARD_TRAIN_STRAGGLER_H
 #define TRAINYARD_TRAIN_STRAGGLER_H
 
@@ -10,22 +10,23 @@ enum { STRAGGLER_TEXT_MAX = 128 };
 
 struct straggler {
     int64_t began_ns, checked_ns;
-    double at_begin[RUN_STATE_TASKS_MAX], at_check[RUN_STATE_TASKS_MAX]; /* by place in the view */
-    char told[RUN_STATE_TASK_MAX]; /* of the last minute; "": nobody */
+    /* seconds waited for each worker by then, in the order of the view */
+    double at_begin[RUN_STATE_TASKS_MAX], at_check[RUN_STATE_TASKS_MAX];
+    char told[RUN_STATE_TASK_MAX]; /* the worker reported for the last minute; "": none */
 };
 
 void straggler_begin(struct straggler *watch, const struct run_state_view *view, int64_t now_ns);
 
-/* Whether a minute is over, and straggler_check() is to be asked; cheap. */
+/* Whether a minute has passed and straggler_check() should be called. Cheap. */
 bool straggler_is_due(const struct straggler *watch, int64_t now_ns);
 
-/* A sentence if one worker was waited for more than a fifth of the time since the last look, and
- * was not the one it was said of the last time. */
+/* Returns true with a sentence if this process has waited for one worker for more than a fifth of
+ * the time since the last check, and that worker was not reported the last time. */
 bool straggler_check(struct straggler *watch, const struct run_state_view *view, int64_t now_ns,
                      char ret_text[STRAGGLER_TEXT_MAX]);
 
-/* A sentence if one was waited for more than a twentieth of the time since the beginning, and a
- * second at least. */
+/* Returns true with a sentence if this process has waited for one worker for more than a twentieth
+ * of the time since the beginning, and for at least a second. */
 bool straggler_summarize(const struct straggler *watch, const struct run_state_view *view,
                          int64_t now_ns, char ret_text[STRAGGLER_TEXT_MAX]);
 
