@@ -1,5 +1,5 @@
-/* The block product of bf16_block.h with BFMMLA: 2 × 2 sums of four products each an instruction,
- * from two rows of a and two columns of b with four values of depth side by side. */
+/* The block product of bf16_block.h with BFMMLA. One instruction computes 2 × 2 sums of four
+ * products each, from two rows of a and two columns of b with four neighbouring values of depth. */
 #ifndef TRAINYARD_TRAIN_BF16_BLOCK_ARM_H
 #define TRAINYARD_TRAIN_BF16_BLOCK_ARM_H
 
@@ -8,7 +8,7 @@
 #include <arm_neon.h>
 
 enum {
-    STRIP = 8,         /* rows, and columns, whose sums are in registers at once */
+    STRIP = 8,         /* rows, and columns, whose sums are in registers at the same time */
     PAIRS = STRIP / 2, /* of rows, or of columns */
 };
 
@@ -25,13 +25,13 @@ ALWAYS_INLINE uint64x2_t bf16_block_eight(const uint16_t *from)
     return vreinterpretq_u64_u16(vld1q_u16(from));
 }
 
-/* Two rows of two sums as they lie in memory. */
+/* Stores four neighbouring sums of one row. */
 ALWAYS_INLINE void bf16_block_store(float *to, float32x4_t sums, bool add)
 {
     vst1q_f32(to, add ? vaddq_f32(vld1q_f32(to), sums) : sums);
 }
 
-/* c[8][8] = [c +] a × b. One copy of it is enough: a call is little beside its loop. */
+/* c[8][8] = [c +] a × b. Not inlined: the call costs little compared to the loop. */
 static __attribute__((noinline)) void bf16_block_strip(const uint16_t *a, size_t a_row,
                                                        size_t a_chunk, const uint16_t *b,
                                                        size_t chunks, float *c, size_t c_row,

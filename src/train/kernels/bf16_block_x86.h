@@ -1,6 +1,6 @@
-/* The block product of bf16_block.h in two versions with one meaning: AMX tiles (`tdpbf16ps`, 16 ×
- * 16 sums of 32 products an instruction), and the pairs of AVX512-BF16 (`vdpbf16ps`), for
- * processors that have those alone. */
+/* The block product of bf16_block.h in two versions with the same meaning: AMX tiles (`tdpbf16ps`,
+ * 16 × 16 sums of 32 products per instruction), and the pairs of AVX512-BF16 (`vdpbf16ps`) for
+ * processors without AMX. */
 #ifndef TRAINYARD_TRAIN_BF16_BLOCK_X86_H
 #define TRAINYARD_TRAIN_BF16_BLOCK_X86_H
 
@@ -19,7 +19,7 @@ static const uint8_t TILE_SHAPES[64] __attribute__((aligned(64))) = {
     [51] = 16, [52] = 16, [53] = 16, [54] = 16, [55] = 16,
 };
 
-/* Tiles are not kept between calls: a thread that holds some makes every switch to another dearer.
+/* Tiles are released after each call: a thread that holds tiles makes every context switch slower.
  */
 static void block_begin(void)
 {

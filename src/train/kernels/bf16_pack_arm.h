@@ -1,5 +1,6 @@
-/* Rounding to bf16 and turning, with the instructions of FEAT_BF16: how rows of floats become the
- * tiles of bf16_block.h. Included through conv_bf16.h; bf16_pack_x86.h has the same functions. */
+/* Rounds rows of floats to bf16 and transposes them into the tiles of bf16_block.h, with the
+ * instructions of FEAT_BF16. Included through conv_bf16.h. bf16_pack_x86.h has the same functions.
+ */
 #ifndef TRAINYARD_TRAIN_BF16_PACK_ARM_H
 #define TRAINYARD_TRAIN_BF16_PACK_ARM_H
 

@@ -1,5 +1,5 @@
-/* Rounding to bf16 and turning, with AVX512-BF16: how rows of floats become the tiles of
- * bf16_block.h. Included through conv_bf16.h; bf16_pack_arm.h has the same functions. */
+/* Rounds rows of floats to bf16 and transposes them into the tiles of bf16_block.h, with
+ * AVX512-BF16. Included through conv_bf16.h. bf16_pack_arm.h has the same functions. */
 #ifndef TRAINYARD_TRAIN_BF16_PACK_X86_H
 #define TRAINYARD_TRAIN_BF16_PACK_X86_H
 

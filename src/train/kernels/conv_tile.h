@@ -1,6 +1,6 @@
-/* The inner loops of conv_direct.c, for any vectors: a tile of pixels × channels, and a tile of
- * taps × channels. conv_tile_neon.h has the same two for processors whose products take one factor
- * out of a vector. */
+/* The inner loops of conv_direct.c for any vector width: a tile of pixels × channels, and a tile of
+ * taps × channels. conv_tile_neon.h has the same two loops for processors that multiply a vector by
+ * one element of another. */
 #ifndef TRAINYARD_TRAIN_CONV_TILE_H
 #define TRAINYARD_TRAIN_CONV_TILE_H
 

@@ -1,7 +1,7 @@
 /* The inner loops of conv_direct.c for NEON: the same tiles as in conv_tile.h, for a product that
- * takes one of its factors out of a vector (FMLA by element). Four values of depth, or of taps, are
- * loaded at once and used one after the other, so that a value costs a quarter of a load and no
- * instruction of its own to spread it. */
+ * takes one factor out of a vector (FMLA by element). Four values of depth, or of taps, are loaded
+ * at once and used one after the other. A value therefore costs a quarter of a load, and no
+ * instruction to broadcast it. */
 #ifndef TRAINYARD_TRAIN_CONV_TILE_NEON_H
 #define TRAINYARD_TRAIN_CONV_TILE_NEON_H
 
