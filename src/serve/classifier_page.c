@@ -57,7 +57,8 @@ static void peer_left(struct http_exchange *exchange)
     ((struct request *)exchange->context)->exchange = NULL;
 }
 
-static void answered(struct classifier_question *question, int64_t version, const struct err *err)
+static void on_question_answered(struct classifier_question *question, int64_t version,
+                                 const struct err *err)
 {
     struct request *request = CONTAINER_OF(question, struct request, question);
     if (request->exchange) {
@@ -71,9 +72,9 @@ static void answered(struct classifier_question *question, int64_t version, cons
 }
 
 /* Takes the pixels. */
-static void ask(struct classifier_page *page, struct http_exchange *exchange, float *pixels,
-                size_t count, size_t shown,
-                void (*respond)(struct request *request, int64_t version))
+static void ask_source(struct classifier_page *page, struct http_exchange *exchange, float *pixels,
+                       size_t count, size_t shown,
+                       void (*respond)(struct request *request, int64_t version))
 {
     const struct classifier_config *config = classifier_source_config(page->options.source);
     struct request *request = mem_zalloc(sizeof(*request));
@@ -88,7 +89,7 @@ static void ask(struct classifier_page *page, struct http_exchange *exchange, fl
     request->question = (struct classifier_question){.pixels = pixels,
                                                      .count = count,
                                                      .probabilities = request->probabilities,
-                                                     .done = answered};
+                                                     .done = on_question_answered};
     if (classifier_source_ask(page->options.source, &request->question, &err) < 0) {
         page_respond_error(exchange, &err);
         request_free(request);
@@ -159,7 +160,7 @@ static void handle_random(struct classifier_page *page, struct http_exchange *ex
     float *input = mem_calloc(pixels, sizeof(float));
     for (size_t i = 0; i < pixels; i++)
         input[i] = (float)test->pixels[shown * pixels + i] / 255;
-    ask(page, exchange, input, 1, shown, respond_shown);
+    ask_source(page, exchange, input, 1, shown, respond_shown);
 }
 
 /* "N.png" of the test set. */
@@ -215,12 +216,13 @@ static void handle_predict(struct classifier_page *page, struct http_exchange *e
     size_t count = 0;
     struct err err = ERR_INIT;
     if (!config)
-        ask(page, exchange, NULL, 0, 0, respond_predictions); /* is refused with the reason */
+        ask_source(page, exchange, NULL, 0, 0,
+                   respond_predictions); /* is refused with the reason */
     else if (tf_serving_read(exchange->arena, request->body, request->body_size, sample,
                              CLASSIFIER_PAGE_INSTANCES_MAX, &pixels, &count, &err) < 0)
         page_respond_error(exchange, &err);
     else
-        ask(page, exchange, pixels, count, 0, respond_predictions);
+        ask_source(page, exchange, pixels, count, 0, respond_predictions);
 }
 
 /* Behind "/v1/models/": NAME, NAME:predict, and both with /versions/N, where N is the one served.

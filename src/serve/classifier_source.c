@@ -37,7 +37,7 @@ struct classifier_source {
     size_t waiting;
 };
 
-static void release(struct served_classifier *served)
+static void release_served(struct served_classifier *served)
 {
     if (served && --served->users == 0) {
         classifier_model_free(served->model);
@@ -45,11 +45,12 @@ static void release(struct served_classifier *served)
     }
 }
 
-static void serve(struct classifier_source *source, struct classifier_model *model, int64_t version)
+static void serve_version(struct classifier_source *source, struct classifier_model *model,
+                          int64_t version)
 {
     struct served_classifier *served = mem_zalloc(sizeof(*served));
     *served = (struct served_classifier){.model = model, .version = version, .users = 1};
-    release(source->served);
+    release_served(source->served);
     source->served = served;
 }
 
@@ -73,7 +74,7 @@ static int load_newer(const char *directory, int64_t known, int64_t below,
     return classifier_model_load(path, ret_model, err);
 }
 
-static void look(struct loop_work *work)
+static void look_for_version(struct loop_work *work)
 {
     struct classifier_source *source = CONTAINER_OF(work, struct classifier_source, arrival.work);
     struct arrival *arrival = &source->arrival;
@@ -82,12 +83,12 @@ static void look(struct loop_work *work)
                &arrival->err);
 }
 
-static void looked(struct loop_work *work)
+static void on_version_looked(struct loop_work *work)
 {
     struct classifier_source *source = CONTAINER_OF(work, struct classifier_source, arrival.work);
     struct arrival *arrival = &source->arrival;
     if (arrival->model)
-        serve(source, TAKE(arrival->model), arrival->version);
+        serve_version(source, TAKE(arrival->model), arrival->version);
     else if (arrival->err.code)
         source->refused = arrival->version;
     else
@@ -100,12 +101,12 @@ again:
         loop_timer_start(&source->timer, CLASSIFIER_SOURCE_POLL_MS);
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_source_timer(struct loop_timer *timer)
 {
     struct classifier_source *source = CONTAINER_OF(timer, struct classifier_source, timer);
     int64_t served = classifier_source_version(source);
     source->arrival = (struct arrival){
-        .work = {.work = look, .done = looked},
+        .work = {.work = look_for_version, .done = on_version_looked},
         .version = source->refused > served ? source->refused : served,
     };
     loop_work_start(source->loop, &source->arrival.work);
@@ -122,7 +123,7 @@ static int load_first(struct classifier_source *source, struct err *err)
         int64_t version = 0;
         int result = load_newer(source->directory, 0, below, &model, &version, &why);
         if (model)
-            serve(source, model, version);
+            serve_version(source, model, version);
         if (model || (result == 0 && !first.code))
             return 0;
         if (!first.code)
@@ -154,7 +155,7 @@ int classifier_source_new(struct loop *loop, const char *directory,
         free(source);
         return result;
     }
-    loop_timer_init(loop, &source->timer, on_timer);
+    loop_timer_init(loop, &source->timer, on_source_timer);
     loop_timer_start(&source->timer, CLASSIFIER_SOURCE_POLL_MS);
     *ret = source;
     return 0;
@@ -170,7 +171,7 @@ struct classifier_source *classifier_source_free(struct classifier_source *sourc
 {
     if (source) {
         loop_timer_stop(&source->timer);
-        release(source->served);
+        release_served(source->served);
         free(source->directory);
         free(source);
     }
@@ -199,7 +200,7 @@ const struct classifier_config *classifier_source_config(const struct classifier
 
 /* ---- Questions ------------------------------------------------------------------------------- */
 
-static void answer(struct loop_work *work)
+static void answer_question(struct loop_work *work)
 {
     struct classifier_question *question = CONTAINER_OF(work, struct classifier_question, work);
     classifier_model_predict(question->served->model, question->pixels, question->count,
@@ -212,7 +213,7 @@ static void start_first(struct classifier_source *source)
     loop_work_start(source->loop, &question->work);
 }
 
-static void answered(struct loop_work *work)
+static void on_question_done(struct loop_work *work)
 {
     struct classifier_question *question = CONTAINER_OF(work, struct classifier_question, work);
     struct classifier_source *source = question->source;
@@ -225,7 +226,7 @@ static void answered(struct loop_work *work)
     else
         source->last = NULL;
     question->done(question, served->version, err.code ? &err : NULL); /* may free it */
-    release(served);
+    release_served(served);
 }
 
 int classifier_source_ask(struct classifier_source *source, struct classifier_question *question,
@@ -239,7 +240,7 @@ int classifier_source_ask(struct classifier_source *source, struct classifier_qu
         return err_set(err, ERR_UNAVAILABLE, "%d questions wait already: try again in a moment",
                        CLASSIFIER_SOURCE_WAITING_MAX);
     question->source = source;
-    question->work = (struct loop_work){.work = answer, .done = answered};
+    question->work = (struct loop_work){.work = answer_question, .done = on_question_done};
     question->next = NULL;
     question->err = (struct err)ERR_INIT;
     question->served = source->served;

@@ -60,7 +60,7 @@ struct face_gallery *face_gallery_free(struct face_gallery *gallery)
     return NULL;
 }
 
-static double distance(const float *a, const float *b, size_t dimensions)
+static double squared_distance(const float *a, const float *b, size_t dimensions)
 {
     double sum = 0;
     for (size_t i = 0; i < dimensions; i++)
@@ -78,8 +78,8 @@ static bool match_person(const struct face_gallery *gallery, size_t person, cons
     for (size_t at = gallery->first[person]; at < gallery->first[person + 1]; at++) {
         if (at == left_out)
             continue;
-        double d = distance(embedding, &gallery->embeddings[at * gallery->dimensions],
-                            gallery->dimensions);
+        double d = squared_distance(embedding, &gallery->embeddings[at * gallery->dimensions],
+                                    gallery->dimensions);
         sum += d;
         count++;
         if (d < nearest) {

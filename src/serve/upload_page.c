@@ -78,7 +78,7 @@ struct upload_page *upload_page_free(struct upload_page *page)
 /* ---- Looking at a picture
  * ------------------------------------------------------------------------ */
 
-static bool is_blank(const float *pixels, size_t count)
+static bool is_blank_picture(const float *pixels, size_t count)
 {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < count; i++) {
@@ -109,12 +109,12 @@ static int cut_face(struct upload *upload, const struct picture *picture, float 
     picture_cut(picture, &square, face_model_side(model), face_model_channels(model), ret_pixels);
     if (crop == FACE_CROP_CASCADE)
         return 0;
-    upload->faces = !is_blank(ret_pixels, face_config_sample(face_model_config(model)));
+    upload->faces = !is_blank_picture(ret_pixels, face_config_sample(face_model_config(model)));
     return upload->faces ? 0 : face_crop_no_face(&upload->err);
 }
 
 /* On a pool thread. The model is this upload's alone while it is the first of the queue. */
-static void look(struct loop_work *work)
+static void recognise_upload(struct loop_work *work)
 {
     struct upload *upload = CONTAINER_OF(work, struct upload, work);
     struct face_model *model = upload->page->options.model;
@@ -183,7 +183,7 @@ static void respond_matches(struct upload *upload)
     page_respond_json(upload->exchange, 200, answer);
 }
 
-static void looked(struct loop_work *work)
+static void on_upload_recognised(struct loop_work *work)
 {
     struct upload *upload = CONTAINER_OF(work, struct upload, work);
     struct upload_page *page = upload->page;
@@ -213,7 +213,7 @@ static void start_upload(struct upload_page *page, struct http_exchange *exchang
                          const struct multipart_part *file)
 {
     struct upload *upload = mem_zalloc(sizeof(*upload));
-    upload->work = (struct loop_work){.work = look, .done = looked};
+    upload->work = (struct loop_work){.work = recognise_upload, .done = on_upload_recognised};
     upload->page = page;
     upload->exchange = exchange;
     upload->file = mem_alloc(file->size); /* a copy: the exchange may go while we look */

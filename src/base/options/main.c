@@ -117,8 +117,9 @@ static int complain_unknown(const struct program *program, const struct command 
     return main_complain(program, parent, &err);
 }
 
-static int command_run(const struct program *program, const struct command *command, int argc,
-                       char *const *argv)
+/* `parent` is the command that `command` is a subcommand of, or NULL. */
+static int command_run(const struct program *program, const struct command *parent,
+                       const struct command *command, int argc, char *const *argv)
 {
     struct err err = ERR_INIT;
     _cleanup_free_ void *values = mem_zalloc(command->values_size);
@@ -129,7 +130,8 @@ static int command_run(const struct program *program, const struct command *comm
         return main_complain(program, command, &err);
     if (help)
         return print_help(program, command);
-    int code = command->run(values, count, arguments, &err);
+    int code = command->run ? command->run(values, count, arguments, &err)
+                            : parent->run_subcommand(command, values, &err);
     if (code < 0) {
         fprintf(stderr, "%s: %s\n", program->name, err.message);
         code = err_info((enum err_code) - code)->exit_code;
@@ -208,7 +210,7 @@ int options_main(const struct program *program, const char *version, int argc, c
     if (is_help(argv[1]) && !command_find(program->commands, argv[1]))
         return main_help(program, version, argc - 2, argv + 2);
 
-    const struct command *command = NULL;
+    const struct command *command = NULL, *parent = NULL;
     const struct command *const *list = program->commands;
     int at = 1;
     while (list && at < argc) {
@@ -219,13 +221,14 @@ int options_main(const struct program *program, const char *version, int argc, c
             return print_help(program, command);
         if (!found)
             return complain_unknown(program, command, list, argv[at]);
+        parent = command;
         command = found;
         list = found->subcommands;
         at++;
     }
-    if (!command || !command->run) {
+    if (!command || !(command->run || (parent && parent->run_subcommand))) {
         write_help(program, command, stderr);
         return err_info(ERR_USAGE)->exit_code;
     }
-    return command_run(program, command, argc - at, argv + at);
+    return command_run(program, parent, command, argc - at, argv + at);
 }

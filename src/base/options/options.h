@@ -89,6 +89,9 @@ struct command {
     /* `values` is the filled struct; arguments are what is left. Returns the exit code, or a
      * negative error, which is then said the same way for every command. */
     int (*run)(const void *values, size_t count, const char *const *arguments, struct err *err);
+    /* Runs every subcommand that has no `run` of its own, with the same contract; such a subcommand
+     * takes options only. Its struct may lie in a larger one, from which this reads the rest. */
+    int (*run_subcommand)(const struct command *command, const void *values, struct err *err);
 };
 
 struct program {

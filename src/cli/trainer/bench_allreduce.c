@@ -76,15 +76,15 @@ static int parse_sizes(const char *text, size_t sizes[SIZES_MAX], size_t *ret_co
     return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
     int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
     return (left > right) - (left < right);
 }
 
 /* The median call, in nanoseconds. All workers begin each call together. */
-static int measure(struct comm_group *group, const struct collective_allreduce *algorithm,
-                   float *data, size_t bytes, int64_t *ret_ns, struct err *err)
+static int measure_algorithm(struct comm_group *group, const struct collective_allreduce *algorithm,
+                             float *data, size_t bytes, int64_t *ret_ns, struct err *err)
 {
     static int64_t times[CALLS_MAX];
     size_t calls = BYTES_A_CELL / bytes;
@@ -99,7 +99,7 @@ static int measure(struct comm_group *group, const struct collective_allreduce *
         if (call >= WARM_UP)
             times[call - WARM_UP] = moment_monotonic_ns() - start;
     }
-    qsort(times, calls, sizeof(times[0]), compare);
+    qsort(times, calls, sizeof(times[0]), compare_times);
     *ret_ns = times[calls / 2];
     return 0;
 }
@@ -144,7 +144,7 @@ static int print_row(struct comm_group *group, const struct collective_allreduce
     for (size_t i = 0; i < column_count; i++) {
         int64_t ns = 0;
         bool usable = comm_allreduce_can(group, columns[i], bytes / sizeof(float));
-        int result = usable ? measure(group, columns[i], data, bytes, &ns, err) : 0;
+        int result = usable ? measure_algorithm(group, columns[i], data, bytes, &ns, err) : 0;
         if (result < 0)
             return result;
         if (speaks && usable)
@@ -161,7 +161,7 @@ static int print_row(struct comm_group *group, const struct collective_allreduce
     return 0;
 }
 
-static int print_table(struct comm_group *group, const struct bench_values *values,
+static int print_times(struct comm_group *group, const struct bench_values *values,
                        const size_t *sizes, size_t count, float *data, struct err *err)
 {
     const struct collective_allreduce *columns[COLUMNS_MAX];
@@ -203,7 +203,7 @@ static int join_and_measure(const struct bench_values *values, const struct ty_t
         .wire = str_eq(values->wire, "bf16") ? COMM_WIRE_BF16 : COMM_WIRE_F32,
         .pretended_host = values->hosts > 1 ? host : NULL,
         .join_timeout_ms = values->join_timeout * 1000,
-        .report = fit_say_line,
+        .report = fit_print_line,
     };
     int result = shared_memory_new("bench", most, &memory, err);
     if (result == 0)
@@ -211,7 +211,7 @@ static int join_and_measure(const struct bench_values *values, const struct ty_t
     if (result == 0)
         result = comm_group_share(group, memory, err);
     if (result == 0)
-        result = print_table(group, values, sizes, count, memory->at, err);
+        result = print_times(group, values, sizes, count, memory->at, err);
     if (result < 0)
         bench_workers_fail(local, err);
     group = comm_group_free(group); /* before the memory it shares */
@@ -227,8 +227,8 @@ static void make_secret(char text[2 * SECRET_SIZE + 1])
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }
 
-static int run(const void *untyped, size_t argument_count, const char *const *arguments,
-               struct err *err)
+static int bench_allreduce_run(const void *untyped, size_t argument_count,
+                               const char *const *arguments, struct err *err)
 {
     const struct bench_values *values = untyped;
     struct bench_workers local = {0};
@@ -324,5 +324,5 @@ const struct command COMMAND_BENCH_ALLREDUCE = {
                 "trainer bench allreduce --workers 4 --transport tcp --sizes 64KiB,1MiB",
     .options = OPTIONS,
     .values_size = sizeof(struct bench_values),
-    .run = run,
+    .run = bench_allreduce_run,
 };

@@ -12,8 +12,6 @@ extern const struct command COMMAND_FIT, COMMAND_EVALUATE, COMMAND_EXPORT, COMMA
     COMMAND_RECOMMEND, COMMAND_DATA, COMMAND_SERVE, COMMAND_BENCH;
 /* What can be done with data sets, under COMMAND_DATA. */
 extern const struct command COMMAND_DATA_INSPECT, COMMAND_DATA_CONVERT, COMMAND_DATA_FACES;
-/* One a model, under COMMAND_FIT. */
-extern const struct command COMMAND_FIT_CLASSIFIER, COMMAND_FIT_FACE, COMMAND_FIT_RECOMMENDER;
 /* One a measurement, under COMMAND_BENCH. */
 extern const struct command COMMAND_BENCH_ALLREDUCE;
 

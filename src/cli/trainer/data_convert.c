@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "cli/trainer/data_target.h"
-#include "cli/trainer/people.h"
+#include "models/face/people.h"
 #include "train/data/idx.h"
 
 #include <stdio.h>
@@ -177,7 +177,7 @@ static int pack_idx(const struct convert_values *wanted, const char *from, const
 
 /* ---- The source */
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -190,7 +190,7 @@ static int check_outside(const char *to, const char *from, struct err *err)
     _cleanup_free_ char *path = mem_printf("%s%s", to[0] == '/' ? "" : "./", to);
     if (stat(from, &source) < 0)
         return 0; /* whoever opens it says so */
-    bool itself = stat(path, &at) == 0 && is_same(&at, &source);
+    bool itself = stat(path, &at) == 0 && is_same_file(&at, &source);
     for (char *slash; stat(path, &at) < 0 && (slash = strrchr(path, '/'));) {
         if (str_eq(slash, "/.."))
             return err_set(err, ERR_USAGE,
@@ -198,11 +198,11 @@ static int check_outside(const char *to, const char *from, struct err *err)
                            to);
         slash[slash == path] = '\0';
     }
-    while (!is_same(&at, &source)) {
+    while (!is_same_file(&at, &source)) {
         char *up = mem_printf("%s/..", path);
         free(path);
         path = up;
-        if (stat(path, &above) < 0 || is_same(&above, &at))
+        if (stat(path, &above) < 0 || is_same_file(&above, &at))
             return 0; /* at the root */
         at = above;
     }
@@ -214,7 +214,8 @@ static int check_outside(const char *to, const char *from, struct err *err)
                             to, from);
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int data_convert_run(const void *values, size_t count, const char *const *arguments,
+                            struct err *err)
 {
     (void)count;
     const struct convert_values *wanted = values;
@@ -287,5 +288,5 @@ const struct command COMMAND_DATA_CONVERT = {
     .arguments_min = 2,
     .arguments_max = 2,
     .arguments_are_paths = true,
-    .run = run,
+    .run = data_convert_run,
 };

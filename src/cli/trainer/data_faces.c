@@ -62,7 +62,8 @@ static int write_faces(const struct data_values *wanted, struct err *err)
     return result;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int data_faces_run(const void *values, size_t count, const char *const *arguments,
+                          struct err *err)
 {
     (void)count, (void)arguments;
     const struct data_values *wanted = values;
@@ -137,5 +138,5 @@ const struct command COMMAND_DATA_FACES = {
     .examples = "trainer data faces --gallery people --samples others --persons 12",
     .options = OPTIONS,
     .values_size = sizeof(struct data_values),
-    .run = run,
+    .run = data_faces_run,
 };

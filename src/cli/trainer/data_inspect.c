@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
-#include "cli/trainer/people.h"
+#include "models/face/people.h"
 #include "train/data/idx.h"
 
 #include <stdio.h>
@@ -59,7 +59,8 @@ static int by_count(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-static void look_at(struct inspection *inspection, const struct people_crop *crop, const char *path)
+static void inspect_file(struct inspection *inspection, const struct people_crop *crop,
+                         const char *path)
 {
     _cleanup_buf_ struct buf file;
     _cleanup_(picture_release) struct picture picture = {0};
@@ -101,7 +102,7 @@ static void inspect_people(const struct dataset *dataset, const struct people_cr
         for (size_t i = 0; i < count; i++) {
             char path[4096];
             dataset_picture_name(dataset, person, i, path, sizeof(path));
-            look_at(inspection, crop, path);
+            inspect_file(inspection, crop, path);
         }
     }
     if (inspection->size_count)
@@ -206,7 +207,8 @@ static int inspect_idx(const char *path, bool as_json, struct err *err)
     return 0;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int data_inspect_run(const void *values, size_t count, const char *const *arguments,
+                            struct err *err)
 {
     const struct inspect_values *wanted = values;
     const char *path = count ? arguments[0] : wanted->data;
@@ -275,5 +277,5 @@ const struct command COMMAND_DATA_INSPECT = {
     .values_size = sizeof(struct inspect_values),
     .arguments_max = 1,
     .arguments_are_paths = true,
-    .run = run,
+    .run = data_inspect_run,
 };

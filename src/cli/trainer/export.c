@@ -15,7 +15,7 @@ struct export_values {
     const char *model, *output;
 };
 
-static void tell(const char *path, const struct shape *in, const char *what, int values)
+static void print_export(const char *path, const struct shape *in, const char *what, int values)
 {
     printf(
         "%s: ONNX, opset %d; input 'pixels' [batch, %d, %d, %d] from 0 to 1, output '%s' [batch, "
@@ -30,8 +30,8 @@ static int export_face(const struct export_values *values, struct err *err)
     if (result == 0)
         result = face_onnx_write(model, values->output, err);
     if (result == 0)
-        tell(values->output, network_input_shape(face_model_network(model)), "embedding",
-             (int)face_model_dimensions(model));
+        print_export(values->output, network_input_shape(face_model_network(model)), "embedding",
+                     (int)face_model_dimensions(model));
     if (result == 0 && face_model_config(model)->five_views)
         printf("it embeds one view: this model's own embeddings are the mean of five\n");
     return result;
@@ -44,8 +44,8 @@ static int export_classifier(const struct export_values *values, struct err *err
     if (result == 0)
         result = classifier_onnx_write(model, values->output, err);
     if (result == 0)
-        tell(values->output, network_input_shape(classifier_model_network(model)), "probabilities",
-             classifier_model_config(model)->classes);
+        print_export(values->output, network_input_shape(classifier_model_network(model)),
+                     "probabilities", classifier_model_config(model)->classes);
     return result;
 }
 
@@ -69,7 +69,8 @@ static int check_output(const struct export_values *values, struct err *err)
     return 0;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int export_run(const void *values, size_t count, const char *const *arguments,
+                      struct err *err)
 {
     (void)count, (void)arguments;
     const struct export_values *export = values;
@@ -118,5 +119,5 @@ const struct command COMMAND_EXPORT = {
     .examples = "trainer export --model faces/face.model --output face.onnx",
     .options = OPTIONS,
     .values_size = sizeof(struct export_values),
-    .run = run,
+    .run = export_run,
 };

@@ -12,21 +12,21 @@
 volatile sig_atomic_t fit_stop_asked, fit_joining;
 
 /* The step under way ends and is saved; before the first forming there is none. */
-static void on_signal(int signal)
+static void on_fit_signal(int signal)
 {
     if (fit_joining)
         _exit(128 + signal);
     fit_stop_asked = signal;
 }
 
-int fit_exit_stopped(void)
+int fit_stopped_exit_code(void)
 {
     return 128 + (fit_stop_asked ? fit_stop_asked : SIGTERM);
 }
 
-void fit_begin(void)
+void fit_install_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_handler = on_fit_signal};
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     struct sigaction hangup = {0};
@@ -35,20 +35,13 @@ void fit_begin(void)
     signal(SIGPIPE, SIG_IGN); /* who reads the log may leave */
 }
 
-void fit_say_line(void *context, const char *line)
+void fit_print_line(void *context, const char *line)
 {
     (void)context;
     fprintf(stderr, "trainer: %s\n", line);
 }
 
-enum progress_style fit_log_style(const char *log)
-{
-    return str_eq(log, "json")    ? PROGRESS_JSON
-           : str_eq(log, "plain") ? PROGRESS_PLAIN
-                                  : PROGRESS_AUTO;
-}
-
-static int find_cluster(const struct fit_cluster_values *values, struct ty_tf_config **ret,
+static int read_cluster(const struct fit_cluster_values *values, struct ty_tf_config **ret,
                         struct err *err)
 {
     if (values->worker_hosts && !*values->worker_hosts)
@@ -70,7 +63,7 @@ static int find_cluster(const struct fit_cluster_values *values, struct ty_tf_co
 int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_config **ret,
                      struct err *err)
 {
-    int result = find_cluster(values, ret, err);
+    int result = read_cluster(values, ret, err);
     if (result < 0)
         return result;
     size_t workers = tf_config_workers(*ret);
@@ -112,6 +105,6 @@ struct comm_options fit_cluster_comm(const struct fit_cluster_values *values,
         .start_after_ms = LATECOMERS_MS,
         .peer_timeout_ms = (int64_t)(values->peer_timeout * 1000),
         .stop = &fit_stop_asked,
-        .report = fit_say_line,
+        .report = fit_print_line,
     };
 }

@@ -3,20 +3,12 @@
 #ifndef TRAINYARD_CLI_TRAINER_FIT_CLUSTER_H
 #define TRAINYARD_CLI_TRAINER_FIT_CLUSTER_H
 
-#include "base/options/options.h"
 #include "comm/cluster/tf_config.h"
 #include "comm/group/group.h"
-#include "train/run/progress.h"
+#include "train/run/fit_options.h"
 
 #include <signal.h>
 #include <stddef.h>
-
-struct fit_cluster_values {
-    const char *ps_hosts, *worker_hosts, *job_name, *log, *wire;
-    int64_t task_index, join_timeout, min_workers;
-    double peer_timeout;
-    bool encrypt;
-};
 
 /* What the options say about a group that trains in step, for `config`. */
 struct comm_options fit_cluster_comm(const struct fit_cluster_values *values,
@@ -37,14 +29,13 @@ int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_confi
 extern volatile sig_atomic_t fit_stop_asked, fit_joining;
 
 /* Handlers of signals, and threads as training wants them. First of all. */
-void fit_begin(void);
+void fit_install_signals(void);
 
-void fit_say_line(void *context, const char *line); /* a report of comm, on standard error */
-enum progress_style fit_log_style(const char *log); /* "auto", "plain", "json" */
+void fit_print_line(void *context, const char *line); /* a report of comm, on standard error */
 
 /* Training that was stopped is not done: a job must not count its pod as a success, but run it
  * again. The code is that of a program which the signal ended; SIGTERM, if another worker got it.
  */
-int fit_exit_stopped(void);
+int fit_stopped_exit_code(void);
 
 #endif

@@ -6,48 +6,14 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "cli/trainer/fit_cluster.h"
-#include "cli/trainer/fit_options.h"
 #include "cli/trainer/fit_report.h"
 #include "serve/monitor.h"
+#include "train/run/monitor_address.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-
-int fit_watch_parse(const char *text, char address[FIT_WATCH_ADDRESS_MAX], int *ret_port,
-                    struct err *err)
-{
-    int64_t port = -1;
-    address[0] = '\0';
-    /* YAML reads a plain `off` as false. */
-    bool off = str_is_empty(text) || str_eq(text, "off") || str_eq(text, "false");
-    const char *colon = off ? NULL : strrchr(text, ':'), *host = text;
-    size_t size = colon ? (size_t)(colon - text) : 0;
-    if (size > 1 && text[0] == '[' && colon[-1] == ']') {
-        host++;
-        size -= 2;
-    }
-    if ((!off && str_to_int64(colon ? colon + 1 : text, 0, 65535, &port, NULL) < 0) ||
-        size >= FIT_WATCH_ADDRESS_MAX)
-        return err_set(err, ERR_USAGE, "'%s' is no place to listen at: write PORT, IP:PORT or off",
-                       text);
-    if (size) {
-        memcpy(address, host, size);
-        address[size] = '\0';
-    }
-    if (str_eq(address, "localhost"))
-        str_copy(address, FIT_WATCH_ADDRESS_MAX, "127.0.0.1");
-    *ret_port = (int)port;
-    return 0;
-}
-
-int fit_watch_check(const char *text, struct err *err)
-{
-    char address[FIT_WATCH_ADDRESS_MAX];
-    int port;
-    return fit_watch_parse(text, address, &port, err);
-}
 
 /* Training is worth more than being watched. */
 static void start_monitor(struct fit_watch *watch, const char *address, int port)
@@ -67,15 +33,15 @@ static void start_monitor(struct fit_watch *watch, const char *address, int port
             ? mem_printf("%s; training goes on, but nobody can ask for its progress", err.message)
             : mem_printf("progress is told at http://%s%s%s:%d/progress, metrics at /metrics",
                          v6 ? "[" : "", address, v6 ? "]" : "", port);
-    fit_say_line(NULL, line);
+    fit_print_line(NULL, line);
 }
 
 int fit_watch_open(const struct fit_watch_values *values, const struct command *command,
                    const void *all, const char *model_dir, struct run_log_options *log,
                    struct fit_watch *ret, struct err *err)
 {
-    char address[FIT_WATCH_ADDRESS_MAX];
-    int port = -1, result = fit_watch_parse(values->monitor, address, &port, err);
+    char address[MONITOR_ADDRESS_MAX];
+    int port = -1, result = monitor_address_parse(values->monitor, address, &port, err);
     if (result < 0)
         return result;
     *ret =
@@ -110,7 +76,7 @@ void fit_watch_finish(struct fit_watch *watch)
     if (fd < 0 || !watch->state)
         return; /* this is no pod */
     struct run_state_view view;
-    run_state_look(watch->state, moment_monotonic_ns(), &view);
+    run_state_read(watch->state, moment_monotonic_ns(), &view);
     struct json *document = run_state_document(watch->arena, &view);
     _cleanup_free_ char *directory = watch->model_dir ? realpath(watch->model_dir, NULL) : NULL;
     fit_report_set(watch->arena, document, directory);
@@ -119,7 +85,7 @@ void fit_watch_finish(struct fit_watch *watch)
     if (file_write_all(fd, text, strlen(text), &err) < 0) {
         _cleanup_free_ char *line =
             mem_printf("the last progress cannot be left behind: %s", err.message);
-        fit_say_line(NULL, line);
+        fit_print_line(NULL, line);
     }
 }
 

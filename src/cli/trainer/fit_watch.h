@@ -4,13 +4,10 @@
 #define TRAINYARD_CLI_TRAINER_FIT_WATCH_H
 
 #include "base/options/options.h"
+#include "train/run/fit_options.h"
 #include "train/run/run_log.h"
 
 #include <stddef.h>
-
-struct fit_watch_values {
-    const char *monitor, *events;
-};
 
 struct fit_watch {
     struct run_state *state;
@@ -33,12 +30,5 @@ void fit_watch_close(struct fit_watch *watch); /* safe on zeroed memory */
 /* For comm, whose context is the state: who is missing, and who came late and how much. */
 void fit_watch_wait(void *state, const char *whom);
 void fit_watch_waited(void *state, const char *task, int64_t ns);
-
-/* "9100", ":9100", "127.0.0.1:9100", "[::1]:9100", or "off": port -1. An empty address is all of
- * them, of IPv4 and IPv6. */
-enum { FIT_WATCH_ADDRESS_MAX = 64 };
-int fit_watch_parse(const char *text, char address[FIT_WATCH_ADDRESS_MAX], int *ret_port,
-                    struct err *err);
-int fit_watch_check(const char *text, struct err *err); /* of an option's row */
 
 #endif

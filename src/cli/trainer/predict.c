@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "cli/trainer/people.h"
 #include "cli/trainer/predict_probes.h"
 #include "models/face/eval.h"
+#include "models/face/people.h"
 #include "serve/face_gallery.h"
 #include "train/data/picture.h"
 
@@ -28,7 +28,7 @@ static int whole_data_set(const struct dataset *dataset, struct dataset_split *r
     return 0;
 }
 
-static void print_table(const struct dataset *dataset, const struct face_eval *eval)
+static void print_evaluation_table(const struct dataset *dataset, const struct face_eval *eval)
 {
     printf("%-24s %8s %14s %16s %12s\n", "PERSON", "PICTURES", "OWN DISTANCE", "NEAREST OTHER",
            "PAIRS RIGHT");
@@ -40,7 +40,7 @@ static void print_table(const struct dataset *dataset, const struct face_eval *e
     }
 }
 
-static void print_json(const struct dataset *dataset, const struct face_eval *eval)
+static void print_evaluation_json(const struct dataset *dataset, const struct face_eval *eval)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *line = face_eval_to_json(arena, eval);
@@ -58,8 +58,8 @@ static void print_json(const struct dataset *dataset, const struct face_eval *ev
     printf("%s\n", json_to_string(arena, line));
 }
 
-static int judge(const struct predict_values *values, struct face_model *model,
-                 const struct people_crop *crop, struct err *err)
+static int evaluate_people(const struct predict_values *values, struct face_model *model,
+                           const struct people_crop *crop, struct err *err)
 {
     _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
     _cleanup_(dataset_split_release) struct dataset_split split = {0};
@@ -75,19 +75,19 @@ static int judge(const struct predict_values *values, struct face_model *model,
     if (result < 0)
         return result;
     if (str_eq(values->log, "json")) {
-        print_json(dataset, &eval);
+        print_evaluation_json(dataset, &eval);
         return 0;
     }
     char text[512];
     face_eval_sentence(&eval, text, sizeof(text));
-    print_table(dataset, &eval);
+    print_evaluation_table(dataset, &eval);
     printf("%s\n", text);
     return 0;
 }
 
-static int recognise(struct face_model *model, const struct people_crop *crop,
-                     const struct dataset *people, const struct face_gallery *gallery,
-                     const char *path, bool as_json, struct err *err)
+static int recognise_people(struct face_model *model, const struct people_crop *crop,
+                            const struct dataset *people, const struct face_gallery *gallery,
+                            const char *path, bool as_json, struct err *err)
 {
     size_t side = face_model_side(model), channels = face_model_channels(model);
     _cleanup_free_ float *pixels =
@@ -142,8 +142,8 @@ static int recognise_all(const struct predict_values *values, struct face_model 
     if (result == 0)
         result = face_gallery_new(model, people, &gallery, err);
     for (size_t i = 0; result == 0 && i < count; i++)
-        result =
-            recognise(model, crop, people, gallery, paths[i], str_eq(values->log, "json"), err);
+        result = recognise_people(model, crop, people, gallery, paths[i],
+                                  str_eq(values->log, "json"), err);
     return result;
 }
 
@@ -161,7 +161,8 @@ static int check_probes(const struct predict_values *wanted, size_t count, struc
     return 0;
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int predict_run(const void *values, size_t count, const char *const *arguments,
+                       struct err *err)
 {
     const struct predict_values *wanted = values;
     _cleanup_(cleanup_face_model) struct face_model *model = NULL;
@@ -185,7 +186,7 @@ static int run(const void *values, size_t count, const char *const *arguments, s
         return predict_probes_run(model, &crop, wanted->gallery, wanted->probes, wanted->output,
                                   str_eq(wanted->log, "json"), err);
     return str_is_empty(wanted->gallery)
-               ? judge(wanted, model, &crop, err)
+               ? evaluate_people(wanted, model, &crop, err)
                : recognise_all(wanted, model, &crop, count, arguments, err);
 }
 
@@ -284,5 +285,5 @@ const struct command COMMAND_PREDICT = {
     .values_size = sizeof(struct predict_values),
     .arguments_max = SIZE_MAX,
     .arguments_are_paths = true,
-    .run = run,
+    .run = predict_run,
 };

@@ -2,8 +2,8 @@
 #ifndef TRAINYARD_CLI_TRAINER_PREDICT_PROBES_H
 #define TRAINYARD_CLI_TRAINER_PREDICT_PROBES_H
 
-#include "cli/trainer/people.h"
 #include "models/face/model.h"
+#include "models/face/people.h"
 
 /* Prints a table, or one line of JSON; with `output` (a folder, made if missing) also writes
  * distances.png, roc.csv, roc.svg and prediction.json there. */

@@ -12,7 +12,8 @@ struct recommend_values {
     int64_t top, min_ratings;
 };
 
-static void print_json(const struct recommend_values *wanted, const struct recommender_top *top)
+static void print_recommendations_json(const struct recommend_values *wanted,
+                                       const struct recommender_top *top)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *line = json_object(arena);
@@ -29,8 +30,8 @@ static void print_json(const struct recommend_values *wanted, const struct recom
     printf("%s\n", json_to_string(arena, line));
 }
 
-static void print_table(const struct recommend_values *wanted, const struct recommender_top *top,
-                        bool probability)
+static void print_recommendations(const struct recommend_values *wanted,
+                                  const struct recommender_top *top, bool probability)
 {
     printf("user %s has rated %zu; the best of the others:\n", wanted->user, top->rated);
     printf("%-6s%-22s%-12s%s\n", "RANK", "ITEM", probability ? "WILL LIKE" : "RATING", "RATINGS");
@@ -43,7 +44,8 @@ static void print_table(const struct recommend_values *wanted, const struct reco
     }
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int recommend_run(const void *values, size_t count, const char *const *arguments,
+                         struct err *err)
 {
     (void)count, (void)arguments;
     const struct recommend_values *wanted = values;
@@ -70,9 +72,10 @@ static int run(const void *values, size_t count, const char *const *arguments, s
     if (result < 0)
         return result;
     if (str_eq(wanted->output, "json"))
-        print_json(wanted, &top);
+        print_recommendations_json(wanted, &top);
     else
-        print_table(wanted, &top, recommender_model_config(model)->label == RECOMMENDER_LIKE);
+        print_recommendations(wanted, &top,
+                              recommender_model_config(model)->label == RECOMMENDER_LIKE);
     return 0;
 }
 
@@ -127,5 +130,5 @@ const struct command COMMAND_RECOMMEND = {
     .examples = "trainer recommend --model films/recommender.model --data ratings.csv --user 15",
     .options = OPTIONS,
     .values_size = sizeof(struct recommend_values),
-    .run = run,
+    .run = recommend_run,
 };

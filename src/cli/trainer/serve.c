@@ -18,14 +18,14 @@ struct page_server {
     struct http_server *server;
 };
 
-static void on_signal(void *context, int signal)
+static void on_serve_signal(void *context, int signal)
 {
     struct page_server *server = context;
     (void)signal;
     loop_stop(server->loop);
 }
 
-static void on_closed(void *context)
+static void on_serve_closed(void *context)
 {
     struct page_server *server = context;
     loop_stop(server->loop);
@@ -50,7 +50,7 @@ static int open_server(struct page_server *server, const struct serve_values *wa
                                           .write_refusal = page_write_refusal};
     int result = loop_new(&server->loop, err);
     if (result == 0)
-        result = loop_signals_new(server->loop, on_signal, server, &server->signals, err);
+        result = loop_signals_new(server->loop, on_serve_signal, server, &server->signals, err);
     if (result == 0)
         result = open_site(server, wanted, err);
     if (result == 0)
@@ -64,7 +64,7 @@ static int open_server(struct page_server *server, const struct serve_values *wa
 static void close_server(struct page_server *server)
 {
     if (server->server) {
-        http_server_close(server->server, on_closed, server);
+        http_server_close(server->server, on_serve_closed, server);
         loop_run(server->loop);
     }
     if (server->site.stop)
@@ -78,7 +78,8 @@ static void close_server(struct page_server *server)
     loop_free(server->loop);
 }
 
-static int run(const void *values, size_t count, const char *const *arguments, struct err *err)
+static int serve_run(const void *values, size_t count, const char *const *arguments,
+                     struct err *err)
 {
     (void)count, (void)arguments;
     const struct serve_values *wanted = values;
@@ -177,5 +178,5 @@ const struct command COMMAND_SERVE = {
                 "trainer serve --model-base-path export --port 5000",
     .options = OPTIONS,
     .values_size = sizeof(struct serve_values),
-    .run = run,
+    .run = serve_run,
 };

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "cli/trainer/people.h"
+#include "models/face/people.h"
 #include "serve/upload_page.h"
 #include "train/run/checkpoint.h"
 #include "train/run/run_report.h"

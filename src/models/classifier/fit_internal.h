@@ -19,9 +19,9 @@ struct classifier_fit {
     struct run_log *log;
 };
 
-/* Data, model and trainer; values are set from the seed. Where `judges`, the test pictures, too:
+/* Data, model and trainer; values are set from the seed. Where `evaluates`, the test pictures, too:
  * that they are missing or do not fit is known now, not after the last step. */
-int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool judges,
+int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool evaluates,
                          struct err *err);
 void classifier_fit_release(struct classifier_fit *fit); /* safe on zeroed memory */
 
@@ -30,7 +30,7 @@ void classifier_fit_sentence(const struct classifier_fit *fit, size_t workers, s
                              char *text, size_t size);
 
 /* The chief, with the final values: judgement, model file, exported version. */
-int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *result,
+int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *outcome,
                             struct err *err);
 
 /* A loss that is no number any more is ERR_INVALID. */

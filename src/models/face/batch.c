@@ -14,7 +14,7 @@
 #define KEY ((uint64_t)1 << 32)
 
 /* With whom the person in this place is blended: each in turn over the steps, never with itself. */
-static size_t partner(size_t place, uint64_t step, size_t persons)
+static size_t partner_of_blend(size_t place, uint64_t step, size_t persons)
 {
     return (place + 1 + (size_t)(step % (persons - 1))) % persons;
 }
@@ -31,7 +31,7 @@ int face_batch_draw(const struct dataset *dataset, const struct dataset_persons_
     for (size_t place = 0; result == 0 && place < persons; place++) {
         bool blended = place < options->blended && persons > 1;
         const struct dataset_sample *others =
-            samples + (blended ? partner(place, step, persons) : place) * pictures;
+            samples + (blended ? partner_of_blend(place, step, persons) : place) * pictures;
         struct rand rand;
         rand_init_keyed(&rand, options->seed, step, KEY + place);
         float part = LEAST + (1 - 2 * LEAST) * (float)rand_unit(&rand);

@@ -92,8 +92,8 @@ int face_config_from_json(const struct json *json, struct face_config *ret, stru
     return result;
 }
 
-static int norm(const struct face_config *config, struct network *network, const char *name,
-                int input, int channels, bool relu)
+static int add_norm(const struct face_config *config, struct network *network, const char *name,
+                    int input, int channels, bool relu)
 {
     return config->norm == FACE_NORM_BATCH
                ? network_batch_norm(network, name, input, relu)
@@ -102,17 +102,17 @@ static int norm(const struct face_config *config, struct network *network, const
 
 /* Two convolutions beside a way straight through, which is a projection since each block halves the
  * picture. */
-static int block(const struct face_config *config, struct network *network, int stage, int input,
-                 int channels)
+static int add_block(const struct face_config *config, struct network *network, int stage,
+                     int input, int channels)
 {
     char name[6][LAYER_NAME_MAX];
     static const char *const parts[] = {"conv1", "norm1", "conv2", "norm2", "project", "add"};
     for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
         snprintf(name[i], sizeof(name[i]), "block%d.%s", stage, parts[i]);
     int x = network_conv(network, name[0], input, channels, 3, 2);
-    x = norm(config, network, name[1], x, channels, true);
+    x = add_norm(config, network, name[1], x, channels, true);
     x = network_conv(network, name[2], x, channels, 3, 1);
-    x = norm(config, network, name[3], x, channels, false);
+    x = add_norm(config, network, name[3], x, channels, false);
     int straight = network_conv(network, name[4], input, channels, 1, 2);
     return network_add_relu(network, name[5], x, straight);
 }
@@ -127,10 +127,10 @@ int face_network_new(const struct face_config *config, struct params *params, st
         params, (struct shape){.h = config->side, .w = config->side, .c = config->channels});
     network_set_precision(network, config->precision);
     int x = network_conv(network, "stem.conv", NETWORK_INPUT, config->width, 3, 2);
-    x = norm(config, network, "stem.norm", x, config->width, true);
+    x = add_norm(config, network, "stem.norm", x, config->width, true);
     const int channels[STAGES] = {2 * config->width, 4 * config->width, 6 * config->width};
     for (int i = 0; i < STAGES; i++)
-        x = block(config, network, i + 1, x, channels[i]);
+        x = add_block(config, network, i + 1, x, channels[i]);
     x = network_dense(network, "embedding", x, config->embedding);
     network_l2_normalise(network, "length", x);
     result = network_finish(network, err);

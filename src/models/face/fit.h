@@ -7,22 +7,17 @@
 #include "models/face/eval.h"
 #include "models/face/trainer.h"
 #include "train/data/augment.h"
-#include "train/run/run_log.h"
-
-#include <signal.h>
+#include "train/run/model.h"
 
 struct face_fit_options {
+    struct fit_options fit; /* those of every model */
     struct face_config model;
-    uint64_t seed;
     uint64_t steps; /* in all, those of an earlier run that is resumed included */
     size_t batch_persons, batch_pictures;
     size_t held_out; /* persons never trained on; 0: no judgement at the end */
-    int threads;
-    int loaders; /* threads that make batches ahead; 0: none */
     struct triplet_config triplet;
     enum optimizer_kind optimizer;
     float weight_decay;
-    float clip; /* longest gradient; 0: any */
     enum schedule_kind schedule;
     float rate; /* learning rate at its highest */
     uint64_t warm_up;
@@ -30,24 +25,16 @@ struct face_fit_options {
     float blend;            /* part of a batch's people who are blends of two (face_batch.h) */
     float reshape;          /* how much these are reshaped at most, in parts of the side */
     const char *start_from; /* model whose values this one starts with; NULL: from chance */
-    const char *model_dir;  /* NULL: nothing is written or resumed */
-    uint64_t checkpoint_every;
-    size_t keep;             /* checkpoints */
-    const struct json *kept; /* see fit_loop.h */
-    struct run_log_options log;
-    const volatile sig_atomic_t *stop; /* not 0: save and end after this step; NULL: never */
 };
 
 #define FACE_FIT_DEFAULT                                                                           \
     ((struct face_fit_options){                                                                    \
+        .fit = FIT_OPTIONS_DEFAULT,                                                                \
         .model = FACE_CONFIG_DEFAULT,                                                              \
-        .seed = 1,                                                                                 \
         .steps = 400,                                                                              \
         .batch_persons = 24,                                                                       \
         .batch_pictures = 4,                                                                       \
         .held_out = 20,                                                                            \
-        .threads = 1,                                                                              \
-        .loaders = 1,                                                                              \
         .triplet = {.mining = TRIPLET_SEMI_HARD, .margin = 0.4f},                                  \
         .optimizer = OPTIMIZER_ADAM,                                                               \
         .weight_decay = 1e-3f,                                                                     \
@@ -61,21 +48,20 @@ struct face_fit_options {
                     .noise = 0.01f,                                                                \
                     .cover = 0.2f,                                                                 \
                     .mirror = true},                                                               \
-        .checkpoint_every = 100,                                                                   \
-        .keep = 3,                                                                                 \
     })
 
 struct face_fit_result {
     uint64_t first, last; /* steps done before and after */
     bool stopped;         /* asked to end before the last step */
     double loss;          /* of the last step */
-    bool judged;          /* rank 0, at the end of a whole run, with people held out */
+    bool evaluated;       /* rank 0, at the end of a whole run, with people held out */
     struct face_eval eval;
 };
 
-/* What workers must agree on before they train together: model shape and everything that decides
- * the course of the run. */
-uint64_t face_fit_hash(const struct face_fit_options *options, const struct dataset *dataset);
+/* The numbers that all workers must have in common: the model's shape and every option that decides
+ * the course of the run. Returns how many. */
+size_t face_fit_numbers(const struct face_fit_options *options, const struct dataset *dataset,
+                        uint64_t ret[MODEL_NUMBERS_MAX]);
 
 /* How many steps go through the pictures to train on so often: an epoch shows as many as there
  * are, not each of them once, for a batch is drawn by persons. */
@@ -85,6 +71,9 @@ int face_fit_epochs_to_steps(const struct face_fit_options *options, const struc
 int face_fit(const struct face_fit_options *options, const struct dataset *dataset,
              struct reducer *reducer, struct face_fit_result *ret, struct err *err);
 void face_fit_result_release(struct face_fit_result *result);
+
+extern const struct model FACE_MODEL;           /* the row of this model */
+extern const struct model_steps FACE_FIT_STEPS; /* its synchronous steps */
 
 /* The final model of a model directory: "DIR/face.model". */
 void face_fit_model_path(const char *model_dir, char *path, size_t size);

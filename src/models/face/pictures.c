@@ -49,8 +49,8 @@ struct face_pictures *face_pictures_free(struct face_pictures *pictures)
     return NULL;
 }
 
-static int load(const struct face_pictures *pictures, const struct dataset_sample *sample,
-                uint8_t *ret_bytes, struct err *err)
+static int load_picture(const struct face_pictures *pictures, const struct dataset_sample *sample,
+                        uint8_t *ret_bytes, struct err *err)
 {
     return dataset_load_bytes(pictures->dataset, sample->person, sample->picture,
                               (size_t)pictures->config.side, (size_t)pictures->config.channels,
@@ -58,8 +58,8 @@ static int load(const struct face_pictures *pictures, const struct dataset_sampl
 }
 
 /* The bytes of a picture; `*copy` is theirs where they are not kept, and the caller's to free. */
-static int find(struct face_pictures *pictures, const struct dataset_sample *sample,
-                const uint8_t **ret, uint8_t **copy, struct err *err)
+static int find_picture(struct face_pictures *pictures, const struct dataset_sample *sample,
+                        const uint8_t **ret, uint8_t **copy, struct err *err)
 {
     size_t index = pictures->first[sample->person] + sample->picture;
     unsigned char empty = EMPTY;
@@ -70,13 +70,13 @@ static int find(struct face_pictures *pictures, const struct dataset_sample *sam
         if (atomic_load_explicit(state, memory_order_acquire) == LOADED)
             return 0;
         if (atomic_compare_exchange_strong(state, &empty, LOADING)) {
-            int result = load(pictures, sample, kept, err);
+            int result = load_picture(pictures, sample, kept, err);
             atomic_store_explicit(state, result == 0 ? LOADED : EMPTY, memory_order_release);
             return result;
         }
     }
     *ret = *copy = mem_alloc(pictures->size);
-    return load(pictures, sample, *copy, err);
+    return load_picture(pictures, sample, *copy, err);
 }
 
 int face_pictures_load(struct face_pictures *pictures, const struct dataset_sample *sample,
@@ -84,19 +84,19 @@ int face_pictures_load(struct face_pictures *pictures, const struct dataset_samp
 {
     const uint8_t *bytes;
     _cleanup_free_ uint8_t *copy = NULL;
-    int result = find(pictures, sample, &bytes, &copy, err);
+    int result = find_picture(pictures, sample, &bytes, &copy, err);
     for (size_t i = 0; result == 0 && i < pictures->size; i++)
         ret_pixels[i] = (float)bytes[i] / 255;
     return result;
 }
 
 /* `bytes` and the other picture, laid over each other, in a copy that is the caller's to free. */
-static int blend(struct face_pictures *pictures, const struct face_batch_entry *entry,
-                 const uint8_t *bytes, uint8_t **ret, struct err *err)
+static int blend_pictures(struct face_pictures *pictures, const struct face_batch_entry *entry,
+                          const uint8_t *bytes, uint8_t **ret, struct err *err)
 {
     const uint8_t *other;
     _cleanup_free_ uint8_t *copy = NULL;
-    int result = find(pictures, &entry->other, &other, &copy, err);
+    int result = find_picture(pictures, &entry->other, &other, &copy, err);
     if (result < 0)
         return result;
     uint8_t *both = mem_alloc(pictures->size);
@@ -113,9 +113,9 @@ int face_pictures_load_changed(struct face_pictures *pictures, const struct augm
 {
     const uint8_t *bytes;
     _cleanup_free_ uint8_t *copy = NULL, *both = NULL;
-    int result = find(pictures, &entry->sample, &bytes, &copy, err);
+    int result = find_picture(pictures, &entry->sample, &bytes, &copy, err);
     if (result == 0 && entry->part > 0)
-        result = blend(pictures, entry, bytes, &both, err);
+        result = blend_pictures(pictures, entry, bytes, &both, err);
     if (result < 0)
         return result;
     struct rand rand;

@@ -80,7 +80,7 @@ static void put_block(struct canvas *canvas, size_t x, size_t y, size_t width, s
 }
 
 /* Rows of three dots from the top, most significant bit first: 15 bits. */
-static unsigned glyph(char c)
+static unsigned glyph_of(char c)
 {
     static const uint16_t LETTERS[26] = {0x2bed, 0x6bae, 0x3923, 0x6b6e, 0x79a7, 0x79a4, 0x396b,
                                          0x5bed, 0x7497, 0x126a, 0x5bad, 0x4927, 0x5fed, 0x7b6d,
@@ -101,7 +101,7 @@ static unsigned glyph(char c)
 static void put_text(struct canvas *canvas, size_t x, size_t y, const char *text, bool upward)
 {
     for (size_t i = 0; i < LETTERS_MAX && text[i]; i++) {
-        unsigned bits = glyph(text[i]);
+        unsigned bits = glyph_of(text[i]);
         for (size_t dot = 0; dot < 15; dot++) {
             if (!(bits >> (14 - dot) & 1))
                 continue;
@@ -123,7 +123,7 @@ static size_t longest_name(const struct dataset *people)
 }
 
 /* A line of one pixel before each person's pictures: where the cells begin. */
-static size_t *places(const int *persons, size_t count, size_t start, size_t cell)
+static size_t *place_persons(const int *persons, size_t count, size_t start, size_t cell)
 {
     size_t *ret = mem_calloc(count + 1, sizeof(*ret)), at = start;
     for (size_t i = 0; i < count; i++, at += cell) {
@@ -178,8 +178,9 @@ int face_probe_distances_png(const struct face_probe *probe, struct buf *buf, st
                                                   : 1;
     size_t left = longest_name(probe->probes) * LETTER + 2 * GAP,
            top = longest_name(probe->gallery) * LETTER + 2 * GAP;
-    _cleanup_free_ size_t *rows = places(probe->row_persons, probe->rows, top, cell),
-                          *columns = places(probe->column_persons, probe->columns, left, cell);
+    _cleanup_free_ size_t *rows = place_persons(probe->row_persons, probe->rows, top, cell),
+                          *columns =
+                              place_persons(probe->column_persons, probe->columns, left, cell);
     size_t right = columns[probe->columns], bottom = rows[probe->rows];
     size_t scale = bottom - top > 10 * LINE ? bottom - top : 10 * LINE;
     struct canvas canvas = {

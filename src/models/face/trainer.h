@@ -46,7 +46,7 @@ struct face_trainer_step {
     struct triplet_result loss; /* of the global batch, before the step */
     float rate;                 /* learning rate used */
     bool stop;                  /* some worker wants to end: all do, after this step */
-    bool wanted;                /* somebody waits to be let in */
+    bool join_requested;        /* somebody waits to be let in */
 };
 
 /* `step` counts from 1. `pictures` are this worker's prepared ones; `labels` those of the whole

@@ -10,13 +10,13 @@
 #define TRAINYARD_MODELS_RECOMMENDER_FIT_H
 
 #include "models/recommender/eval.h"
-#include "train/run/run_log.h"
-
-#include <signal.h>
+#include "train/run/model.h"
 
 struct recommender_fit_options {
+    /* Those of every model. Without servers there are checkpoints in fit.model_dir. With servers
+     * the chief writes the model there; the servers keep snapshots themselves. */
+    struct fit_options fit;
     struct recommender_config model;
-    uint64_t seed;
     uint64_t epochs;
     int batch;              /* ratings */
     int test_percent;       /* of the ratings, kept out of training */
@@ -24,20 +24,12 @@ struct recommender_fit_options {
     float accumulator;      /* what Adagrad's sums start with: for the dense part */
     float accumulator_rows; /* and for the rows, whose gradients are the smaller */
     float range;            /* of a new row's values: ± */
-    const char *model_dir;  /* NULL: no model is written */
-    /* Of checkpoints in model_dir, where there are no servers that keep snapshots: */
-    uint64_t checkpoint_every; /* batches between them; 0: only at the end */
-    size_t keep;
-    const struct json *kept; /* see fit_loop.h; may be NULL */
-    struct run_log_options log;
-    const volatile sig_atomic_t *stop; /* not 0: save and end after this batch; NULL:
-                                          never */
 };
 
 #define RECOMMENDER_FIT_DEFAULT                                                                    \
     ((struct recommender_fit_options){                                                             \
+        .fit = {.seed = 1, .checkpoint_every = 1000, .keep = 3},                                   \
         .model = {.kind = RECOMMENDER_DEEPFM, .label = RECOMMENDER_LIKE, .dimensions = 32},        \
-        .seed = 1,                                                                                 \
         .epochs = 4,                                                                               \
         .batch = 512,                                                                              \
         .test_percent = 10,                                                                        \
@@ -45,12 +37,10 @@ struct recommender_fit_options {
         .accumulator = 0.1f,                                                                       \
         .accumulator_rows = 1e-5f,                                                                 \
         .range = 0.05f,                                                                            \
-        .checkpoint_every = 1000,                                                                  \
-        .keep = 3,                                                                                 \
     })
 
 /* Who takes part. */
-struct recommender_fit_place {
+struct recommender_fit_cluster {
     struct ps_client *client;
     size_t workers; /* chief included */
     bool chief;     /* this one speaks at length, judges and writes */
@@ -59,18 +49,23 @@ struct recommender_fit_place {
 struct recommender_fit_result {
     uint64_t steps, own; /* batches of all workers, and of this one in this run */
     bool stopped;
-    double loss; /* of the last batch */
-    bool judged; /* the chief, at the end of a whole run */
+    double loss;    /* of the last batch */
+    bool evaluated; /* the chief, at the end of a whole run */
     struct recommender_eval eval;
     size_t rows; /* written into the model */
 };
 
-/* What all processes must agree on: the model's shape and what decides the course of the run. */
-uint64_t recommender_fit_hash(const struct recommender_fit_options *options);
+/* The numbers that all processes must have in common: the model's shape and every option that
+ * decides the course of the run. Returns how many. */
+size_t recommender_fit_numbers(const struct recommender_fit_options *options,
+                               uint64_t ret[MODEL_NUMBERS_MAX]);
+
+extern const struct model RECOMMENDER_MODEL;           /* the row of this model */
+extern const struct model_steps RECOMMENDER_FIT_STEPS; /* steps of a process without servers */
 
 int recommender_fit(const struct recommender_fit_options *options, const struct ratings *ratings,
-                    const struct recommender_fit_place *place, struct recommender_fit_result *ret,
-                    struct err *err);
+                    const struct recommender_fit_cluster *cluster,
+                    struct recommender_fit_result *ret, struct err *err);
 
 /* The model of a model directory: "DIR/recommender.model". */
 void recommender_fit_model_path(const char *model_dir, char *path, size_t size);

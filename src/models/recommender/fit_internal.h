@@ -8,7 +8,7 @@
 struct recommender_run {
     const struct recommender_fit_options *options;
     const struct ratings *ratings;
-    const struct recommender_fit_place *place;
+    const struct recommender_fit_cluster *cluster;
     int claim; /* on the model directory; -1: none */
     struct recommender_batch *batch;
     int table;
@@ -32,11 +32,11 @@ enum { RECOMMENDER_SENTENCE_MAX = 512 };
 void recommender_run_sentence(const struct recommender_run *run, char *text, size_t size);
 
 /* The chief: the judgement, and the model with it. */
-int recommender_run_conclude(struct recommender_run *run, struct recommender_fit_result *result,
+int recommender_run_conclude(struct recommender_run *run, struct recommender_fit_result *outcome,
                              struct err *err);
 
 /* One process without servers, from the newest checkpoint to the model. */
-int recommender_run_alone(struct recommender_run *run, struct recommender_fit_result *result,
+int recommender_run_alone(struct recommender_run *run, struct recommender_fit_result *outcome,
                           struct err *err);
 
 #endif

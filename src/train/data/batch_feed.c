@@ -35,7 +35,7 @@ struct batch_feed {
     size_t first, count;
 };
 
-static void *load(void *argument)
+static void *load_batches(void *argument)
 {
     struct batch_feed *feed = argument;
     pthread_mutex_lock(&feed->lock);
@@ -79,7 +79,7 @@ int batch_feed_new(const struct batch_feed_options *options, struct batch_feed *
     pthread_cond_init(&feed->changed, NULL);
     for (; feed->started < options->loaders; feed->started++) {
         int result = thread_start(&feed->threads[feed->started], "pictures",
-                                  "a thread that loads pictures", load, feed, err);
+                                  "a thread that loads pictures", load_batches, feed, err);
         if (result < 0)
             return result;
     }
@@ -109,7 +109,7 @@ struct batch_feed *batch_feed_free(struct batch_feed *feed)
 }
 
 /* With the lock: nothing is under way or made. */
-static void clear(struct batch_feed *feed)
+static void clear_batches(struct batch_feed *feed)
 {
     feed->open = false;
     while (feed->busy)
@@ -121,7 +121,7 @@ static void clear(struct batch_feed *feed)
 void batch_feed_share(struct batch_feed *feed, size_t first, size_t count)
 {
     pthread_mutex_lock(&feed->lock);
-    clear(feed);
+    clear_batches(feed);
     for (size_t i = 0; i < feed->slot_count; i++) {
         free(feed->slots[i].batch.inputs);
         feed->slots[i].batch.inputs = mem_calloc(count * feed->options.sample + 1, sizeof(float));
@@ -153,7 +153,7 @@ int batch_feed_take(struct batch_feed *feed, uint64_t step, const struct batch *
         pthread_mutex_lock(&feed->lock);
         bool again = step == feed->taken && slot->filled && slot->step == step && !slot->result;
         if (!feed->open || (!again && step != feed->taken + 1)) {
-            clear(feed);
+            clear_batches(feed);
             feed->next = step;
             feed->open = true;
         }

@@ -91,7 +91,7 @@ struct cascade_plan *cascade_plan_free(struct cascade_plan *plan)
 }
 
 /* Sums wrap around, differences come out right: no window holds more than 2^32. */
-static float weigh(const struct planned *feature, const uint32_t *at)
+static float weigh_feature(const struct planned *feature, const uint32_t *at)
 {
     float sum = 0;
     for (int i = 0; i < feature->count; i++) {
@@ -103,7 +103,7 @@ static float weigh(const struct planned *feature, const uint32_t *at)
 
 /* Eight neighbours, clockwise from the upper left: a bit is set where one is not darker than the
  * middle. */
-static unsigned pattern(const struct planned *feature, const uint32_t *at)
+static unsigned feature_pattern(const struct planned *feature, const uint32_t *at)
 {
     static const uint8_t AROUND[8][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 2},
                                          {2, 2}, {2, 1}, {2, 0}, {1, 0}};
@@ -124,8 +124,8 @@ static bool goes_left(const struct cascade_plan *plan, const struct cascade_node
 {
     const struct planned *feature = &plan->features[node->feature];
     if (!plan->cascade->patterns)
-        return weigh(feature, at) * scale < node->threshold;
-    unsigned code = pattern(feature, at);
+        return weigh_feature(feature, at) * scale < node->threshold;
+    unsigned code = feature_pattern(feature, at);
     return node->subset[code >> 5] >> (code & 31) & 1;
 }
 
@@ -142,7 +142,8 @@ static float judge_tree(const struct cascade_plan *plan, const struct cascade_tr
 
 /* One over the window's area times its deviation: what sums are measured in. 0: too little
  * contrast. */
-static float contrast(const struct cascade_plan *plan, const uint32_t *at, const uint64_t *squares)
+static float window_contrast(const struct cascade_plan *plan, const uint32_t *at,
+                             const uint64_t *squares)
 {
     const struct corners *c = &plan->inner;
     double area = (double)(plan->cascade->width - 2) * (plan->cascade->height - 2);
@@ -161,7 +162,7 @@ bool cascade_accepts(const struct cascade_plan *plan, const struct cascade_sums 
     const uint32_t *at = sums->sums + place;
     float scale = 1;
     if (!cascade->patterns) {
-        scale = contrast(plan, at, sums->squares + place);
+        scale = window_contrast(plan, at, sums->squares + place);
         if (scale == 0)
             return false;
     }

@@ -15,13 +15,13 @@ int cascade_xml_refuse(struct cascade_xml *reader, const char *what)
 
 /* ---- Elements */
 
-static bool starts(const struct cascade_xml *reader, const char *mark)
+static bool starts_with_mark(const struct cascade_xml *reader, const char *mark)
 {
     size_t size = strlen(mark);
     return (size_t)(reader->end - reader->at) >= size && memcmp(reader->at, mark, size) == 0;
 }
 
-static int pass(struct cascade_xml *reader, const char *mark)
+static int pass_mark(struct cascade_xml *reader, const char *mark)
 {
     const char *found = memmem(reader->at, (size_t)(reader->end - reader->at), mark, strlen(mark));
     if (!found)
@@ -37,10 +37,10 @@ static int pass_blank(struct cascade_xml *reader)
         while (reader->at < reader->end && isspace((unsigned char)*reader->at))
             reader->at++;
         int result = 0;
-        if (starts(reader, "<!--"))
-            result = pass(reader, "-->");
-        else if (starts(reader, "<?"))
-            result = pass(reader, "?>");
+        if (starts_with_mark(reader, "<!--"))
+            result = pass_mark(reader, "-->");
+        else if (starts_with_mark(reader, "<?"))
+            result = pass_mark(reader, "?>");
         else
             return 0;
         if (result < 0)
@@ -55,9 +55,9 @@ int cascade_xml_next_element(struct cascade_xml *reader, char name[CASCADE_XML_N
     int result = pass_blank(reader);
     if (result < 0)
         return result;
-    if (starts(reader, "</"))
-        return pass(reader, ">") < 0 ? -ERR_BAD_REQUEST : 0;
-    if (!starts(reader, "<"))
+    if (starts_with_mark(reader, "</"))
+        return pass_mark(reader, ">") < 0 ? -ERR_BAD_REQUEST : 0;
+    if (!starts_with_mark(reader, "<"))
         return cascade_xml_refuse(reader, reader->at < reader->end
                                               ? "it has text where an element should be"
                                               : "it is cut off");
@@ -70,7 +70,7 @@ int cascade_xml_next_element(struct cascade_xml *reader, char name[CASCADE_XML_N
         name[size++] = *reader->at;
     }
     name[size] = '\0';
-    result = pass(reader, ">");
+    result = pass_mark(reader, ">");
     if (result == 0 && (size == 0 || reader->at[-2] == '/'))
         result = cascade_xml_refuse(reader, "an element has no name or no content");
     return result < 0 ? result : 1;
@@ -104,8 +104,8 @@ int cascade_xml_next_number(struct cascade_xml *reader, double *ret)
     int result = pass_blank(reader);
     if (result < 0)
         return result;
-    if (starts(reader, "</"))
-        return pass(reader, ">") < 0 ? -ERR_BAD_REQUEST : 0;
+    if (starts_with_mark(reader, "</"))
+        return pass_mark(reader, ">") < 0 ? -ERR_BAD_REQUEST : 0;
     for (; reader->at < reader->end && !isspace((unsigned char)*reader->at) && *reader->at != '<';
          reader->at++) {
         if (size + 1 == NUMBER_MAX)
@@ -155,5 +155,5 @@ int cascade_xml_word(struct cascade_xml *reader, char text[CASCADE_XML_NAME_MAX]
             text[size++] = *reader->at;
         }
     text[size] = '\0';
-    return pass(reader, ">");
+    return pass_mark(reader, ">");
 }

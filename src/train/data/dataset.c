@@ -257,7 +257,7 @@ int dataset_load_bytes(const struct dataset *dataset, size_t person, size_t pict
 /* Streams that must not meet have different first keys. */
 enum { KEY_SPLIT = 0x73706c69, KEY_EPOCH = 0x65706f63, KEY_PICTURES = 0x70696374 };
 
-static void shuffle(struct rand *rand, size_t count, size_t *ret_order)
+static void shuffle_order(struct rand *rand, size_t count, size_t *ret_order)
 {
     for (size_t i = 0; i < count; i++) {
         size_t j = rand_below(rand, i + 1);
@@ -270,10 +270,10 @@ void dataset_shuffle(uint64_t seed, uint64_t epoch, size_t count, size_t *ret_or
 {
     struct rand rand;
     rand_init_keyed(&rand, seed, KEY_EPOCH, epoch);
-    shuffle(&rand, count, ret_order);
+    shuffle_order(&rand, count, ret_order);
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_indices(const void *a, const void *b)
 {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return x < y ? -1 : x > y;
@@ -291,15 +291,15 @@ int dataset_split_persons(const struct dataset *dataset, uint64_t seed, size_t h
     struct rand rand;
     rand_init_keyed(&rand, seed, KEY_SPLIT, 0);
     _cleanup_free_ size_t *order = mem_calloc(count, sizeof(size_t));
-    shuffle(&rand, count, order);
+    shuffle_order(&rand, count, order);
     struct dataset_split split = {
         .held_out = {mem_calloc(held_out, sizeof(size_t)), held_out},
         .train = {mem_calloc(count - held_out, sizeof(size_t)), count - held_out},
     };
     memcpy(split.held_out.items, order, held_out * sizeof(size_t));
     memcpy(split.train.items, order + held_out, (count - held_out) * sizeof(size_t));
-    qsort(split.held_out.items, split.held_out.count, sizeof(size_t), ascending);
-    qsort(split.train.items, split.train.count, sizeof(size_t), ascending);
+    qsort(split.held_out.items, split.held_out.count, sizeof(size_t), compare_indices);
+    qsort(split.train.items, split.train.count, sizeof(size_t), compare_indices);
     *ret = split;
     return 0;
 }
@@ -319,7 +319,7 @@ static void draw_pictures(struct rand *rand, size_t available, size_t wanted, si
     _cleanup_free_ size_t *order = mem_calloc(available, sizeof(size_t));
     for (size_t i = 0; i < wanted; i++) {
         if (i % available == 0)
-            shuffle(rand, available, order);
+            shuffle_order(rand, available, order);
         ret_samples[i] = (struct dataset_sample){person, order[i % available]};
     }
 }

@@ -25,7 +25,7 @@ struct work {
     atomic_size_t next;
 };
 
-static void look_at(const struct dataset_survey_options *options, struct look *look)
+static void survey_picture(const struct dataset_survey_options *options, struct look *look)
 {
     _cleanup_(picture_release) struct picture picture = {0};
     struct err err = ERR_INIT;
@@ -44,7 +44,7 @@ static void *run_thread(void *argument)
 {
     struct work *work = argument;
     for (size_t i; (i = atomic_fetch_add(&work->next, 1)) < work->count;)
-        look_at(work->options, &work->looks[i]);
+        survey_picture(work->options, &work->looks[i]);
     return NULL;
 }
 
@@ -88,8 +88,8 @@ static void sift_person(struct person *person, struct look *looks, bool cut,
     person->count = kept;
 }
 
-static void sift(struct dataset *dataset, struct look *looks, bool cut,
-                 struct dataset_survey *survey)
+static void sift_pictures(struct dataset *dataset, struct look *looks, bool cut,
+                          struct dataset_survey *survey)
 {
     size_t kept = 0;
     for (size_t i = 0; i < dataset->count; i++) {
@@ -123,7 +123,7 @@ int dataset_survey_run(struct dataset *dataset, const struct dataset_survey_opti
                 work.looks[at++].path = dataset->persons[person].files[i];
         survey.pictures = dataset->total;
         look_at_all(&work);
-        sift(dataset, work.looks, options->crop != FACE_CROP_OFF, &survey);
+        sift_pictures(dataset, work.looks, options->crop != FACE_CROP_OFF, &survey);
         free(work.looks);
     }
     if (dataset->count == 0) {

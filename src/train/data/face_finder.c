@@ -100,7 +100,7 @@ static struct grey shrink_picture(const struct picture *picture, double factor)
 }
 
 /* Between the four nearest pixels. */
-static float sample(const struct grey *grey, double x, double y)
+static float sample_grey(const struct grey *grey, double x, double y)
 {
     x = x < 0 ? 0 : x > grey->width - 1 ? grey->width - 1 : x;
     y = y < 0 ? 0 : y > grey->height - 1 ? grey->height - 1 : y;
@@ -128,8 +128,8 @@ static void sum_level(const struct grey *grey, double factor, struct cascade_sum
         sums->sums[here] = 0;
         sums->squares[here] = 0;
         for (int x = 0; x < sums->width; x++) {
-            float value = sample(grey, (x + 0.5) * factor - 0.5 - grey->border,
-                                 (y + 0.5) * factor - 0.5 - grey->border);
+            float value = sample_grey(grey, (x + 0.5) * factor - 0.5 - grey->border,
+                                      (y + 0.5) * factor - 0.5 - grey->border);
             uint32_t pixel = (uint32_t)(value + 0.5f);
             sum += pixel;
             square += (uint64_t)pixel * pixel;
@@ -146,7 +146,7 @@ struct boxes {
     VEC(struct picture_square) list;
 };
 
-static bool agree(const struct picture_square *a, const struct picture_square *b)
+static bool boxes_agree(const struct picture_square *a, const struct picture_square *b)
 {
     double apart = AGREEMENT * fmin(a->side, b->side);
     return fabs(a->x - b->x) <= apart && fabs(a->y - b->y) <= apart &&
@@ -180,7 +180,7 @@ static int by_score(const void *a, const void *b)
 }
 
 /* A nose or a collar that looks like a face lies within a face or around it. */
-static bool overlap(const struct picture_square *a, const struct picture_square *b)
+static bool boxes_overlap(const struct picture_square *a, const struct picture_square *b)
 {
     double apart = fmax(a->side, b->side) / 2;
     return fabs(a->x + a->side / 2 - b->x - b->side / 2) < apart &&
@@ -199,7 +199,7 @@ static size_t count_faces(const struct group *groups, size_t count)
         faces[found] = mean_of(&groups[i]);
         bool apart = true;
         for (size_t j = 0; j < found; j++)
-            apart = apart && !overlap(&faces[j], &faces[found]);
+            apart = apart && !boxes_overlap(&faces[j], &faces[found]);
         found += apart;
     }
     return found;
@@ -207,7 +207,7 @@ static size_t count_faces(const struct group *groups, size_t count)
 
 /* Groups of windows that agree become their means; the best is that with most windows, where a
  * large one counts more. Returns the number of faces. */
-static size_t choose(const struct boxes *boxes, struct picture_square *ret)
+static size_t choose_box(const struct boxes *boxes, struct picture_square *ret)
 {
     size_t count = boxes->list.count;
     const struct picture_square *items = boxes->list.items;
@@ -216,7 +216,7 @@ static size_t choose(const struct boxes *boxes, struct picture_square *ret)
     for (size_t i = 0; i < count; i++) {
         parents[i] = i;
         for (size_t j = 0; j < i; j++)
-            if (agree(&items[i], &items[j]))
+            if (boxes_agree(&items[i], &items[j]))
                 parents[root_of(parents, i)] = root_of(parents, j);
     }
     for (size_t i = 0; i < count; i++) {
@@ -272,7 +272,7 @@ size_t face_finder_find(const struct face_finder *finder, const struct picture *
         search_level(plan, &sums, finder->window, factor, &boxes);
     }
     struct picture_square best = {0};
-    size_t found = choose(&boxes, &best);
+    size_t found = choose_box(&boxes, &best);
     if (found)
         *ret = (struct picture_square){(best.x - grey.border) * smaller,
                                        (best.y - grey.border) * smaller, best.side * smaller};

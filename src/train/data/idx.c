@@ -90,7 +90,7 @@ int idx_parse(const char *name, const void *images, size_t images_size, const vo
 }
 
 /* Reads plain files too: zlib tells them apart. */
-static int unpack(const char *path, struct buf *buf, struct err *err)
+static int unpack_file(const char *path, struct buf *buf, struct err *err)
 {
     gzFile file = gzopen(path, "rbe");
     if (!file)
@@ -144,7 +144,7 @@ static int read_one(const char *directory, const char *stem, const char *kind, s
 {
     char path[PATH_SIZE];
     if (find_file(directory, stem, kind, path))
-        return unpack(path, buf, err);
+        return unpack_file(path, buf, err);
     return err_set(err, ERR_NOT_FOUND,
                    "'%s' has no '%s-%s' nor '%s-%s.gz': name a directory with the four IDX files "
                    "of a data set (Debian's package dataset-fashion-mnist has some)",

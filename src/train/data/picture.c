@@ -95,7 +95,7 @@ int picture_read(const char *path, struct picture *ret, struct err *err)
     return result < 0 ? err_wrap(err, "'%s'", path) : 0;
 }
 
-static struct picture_square centred(const struct picture *picture, size_t edge)
+static struct picture_square centred_square(const struct picture *picture, size_t edge)
 {
     return (struct picture_square){.x = ((double)picture->width - (double)edge) / 2,
                                    .y = ((double)picture->height - (double)edge) / 2,
@@ -104,15 +104,17 @@ static struct picture_square centred(const struct picture *picture, size_t edge)
 
 struct picture_square picture_middle(const struct picture *picture)
 {
-    return centred(picture, picture->width < picture->height ? picture->width : picture->height);
+    return centred_square(picture,
+                          picture->width < picture->height ? picture->width : picture->height);
 }
 
 struct picture_square picture_around(const struct picture *picture)
 {
-    return centred(picture, picture->width > picture->height ? picture->width : picture->height);
+    return centred_square(picture,
+                          picture->width > picture->height ? picture->width : picture->height);
 }
 
-static size_t inside(double place, size_t limit)
+static size_t clamp_place(double place, size_t limit)
 {
     return place < 0 ? 0 : place > (double)(limit - 1) ? limit - 1 : (size_t)place;
 }
@@ -126,10 +128,10 @@ static double covered_mean(const struct picture *picture, size_t channel, double
     for (long row_at = (long)floor(y0); (double)row_at < y1; row_at++) {
         double y = (double)row_at, height = fmin(y + 1, y1) - fmax(y, y0);
         const uint8_t *row =
-            picture->pixels + inside(y, picture->height) * picture->width * picture->channels;
+            picture->pixels + clamp_place(y, picture->height) * picture->width * picture->channels;
         for (long at = (long)floor(x0); (double)at < x1; at++) {
             double x = (double)at, w = height * (fmin(x + 1, x1) - fmax(x, x0));
-            sum += w * row[inside(x, picture->width) * picture->channels + channel];
+            sum += w * row[clamp_place(x, picture->width) * picture->channels + channel];
             weight += w;
         }
     }
@@ -154,8 +156,8 @@ static void square_pixel(const struct picture *picture, double x0, double x1, do
 
 typedef void put_pixel(void *target, size_t position, double value);
 
-static void cut(const struct picture *picture, const struct picture_square *square, size_t side,
-                size_t channels, put_pixel *put, void *target)
+static void cut_square(const struct picture *picture, const struct picture_square *square,
+                       size_t side, size_t channels, put_pixel *put, void *target)
 {
     double step = square->side / (double)side;
     for (size_t y = 0; y < side; y++) {
@@ -183,11 +185,11 @@ static void put_float(void *target, size_t position, double value)
 void picture_cut_bytes(const struct picture *picture, const struct picture_square *square,
                        size_t side, size_t channels, uint8_t *ret_pixels)
 {
-    cut(picture, square, side, channels, put_byte, ret_pixels);
+    cut_square(picture, square, side, channels, put_byte, ret_pixels);
 }
 
 void picture_cut(const struct picture *picture, const struct picture_square *square, size_t side,
                  size_t channels, float *ret_pixels)
 {
-    cut(picture, square, side, channels, put_float, ret_pixels);
+    cut_square(picture, square, side, channels, put_float, ret_pixels);
 }

@@ -49,7 +49,7 @@ int64_t ratings_id(const char *text, size_t size)
 }
 
 /* Any text that is a number, without its end in memory. */
-static bool read_value(const struct field *field, float *ret)
+static bool read_rating(const struct field *field, float *ret)
 {
     char text[32];
     double value;
@@ -87,7 +87,7 @@ static bool is_heading(const struct field *fields, size_t count)
 {
     float number;
     for (size_t i = 0; i < count; i++)
-        if (fields[i].size == 0 || read_value(&fields[i], &number))
+        if (fields[i].size == 0 || read_rating(&fields[i], &number))
             return false;
     return true;
 }
@@ -156,7 +156,7 @@ static int read_line(const char *name, size_t number, const char *line, size_t s
         return err_set(err, ERR_BAD_REQUEST, "'%s' line %zu names no %s", name, number,
                        user->size ? "movie" : "user");
     float value = 0;
-    if (!read_value(rated, &value) || fabsf(value) > RATINGS_VALUE_MAX)
+    if (!read_rating(rated, &value) || fabsf(value) > RATINGS_VALUE_MAX)
         return err_set(err, ERR_BAD_REQUEST, "'%s' line %zu: '%.*s' is no rating", name, number,
                        quoted_size(rated), rated->text);
     *ret = (struct rating){
@@ -230,7 +230,7 @@ struct ratings *ratings_free(struct ratings *ratings)
     return NULL;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_ids(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
@@ -241,7 +241,7 @@ static size_t count_different(const struct ratings *ratings, size_t field)
     _cleanup_free_ int64_t *ids = mem_calloc(ratings->count + 1, sizeof(*ids));
     for (size_t i = 0; i < ratings->count; i++)
         memcpy(&ids[i], (const char *)&ratings->items[i] + field, sizeof(*ids));
-    qsort(ids, ratings->count, sizeof(*ids), ascending);
+    qsort(ids, ratings->count, sizeof(*ids), compare_ids);
     size_t different = 0;
     for (size_t i = 0; i < ratings->count; i++)
         different += i == 0 || ids[i] != ids[i - 1];

@@ -20,12 +20,12 @@ static typeof(cblas_sgemm) *sgemm;
 static char missing[256];
 
 /* Here, not beside dlopen: while main() has not begun nobody else reads the environment. */
-__attribute__((constructor)) static void ask_for_no_threads(void)
+__attribute__((constructor)) static void blas_limit_threads(void)
 {
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
 }
 
-static void load(void)
+static void load_blas(void)
 {
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (library)
@@ -36,7 +36,7 @@ static void load(void)
     }
 }
 
-void ref_product(const struct product *p, const float *a, const float *b, float *c)
+void blas_product_ref(const struct product *p, const float *a, const float *b, float *c)
 {
     size_t m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k;
     for (size_t i = 0; i < m; i++) {
@@ -53,9 +53,9 @@ void ref_product(const struct product *p, const float *a, const float *b, float 
 
 void blas_product(const struct product *p, const float *a, const float *b, float *c)
 {
-    pthread_once(&once, load);
+    pthread_once(&once, load_blas);
     if (!sgemm) {
-        ref_product(p, a, b, c);
+        blas_product_ref(p, a, b, c);
         return;
     }
     sgemm(CblasRowMajor, p->a_turned ? CblasTrans : CblasNoTrans,
@@ -65,6 +65,6 @@ void blas_product(const struct product *p, const float *a, const float *b, float
 
 const char *blas_missing(void)
 {
-    pthread_once(&once, load);
+    pthread_once(&once, load_blas);
     return sgemm ? NULL : missing;
 }

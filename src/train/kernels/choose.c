@@ -75,7 +75,7 @@ const struct kernels *kernels_best(void)
     return kernels_at(0);
 }
 
-const struct conv_kernels *conv_kernels_bf16_at(size_t position)
+const struct conv_kernels *kernels_conv_bf16_at(size_t position)
 {
     const struct conv_kernels *found[3];
     size_t count = 0;
@@ -99,19 +99,19 @@ const struct conv_kernels *conv_kernels_bf16_at(size_t position)
     return position < count ? found[position] : NULL;
 }
 
-const struct conv_kernels *conv_kernels_choose(const struct conv_shape *s, enum precision precision)
+const struct conv_kernels *kernels_choose_conv(const struct conv_shape *s, enum precision precision)
 {
     if (precision == PRECISION_BF16)
         for (size_t i = 0;; i++) /* one of them fits every shape */
-            if (conv_kernels_bf16_at(i)->fits(s))
-                return conv_kernels_bf16_at(i);
+            if (kernels_conv_bf16_at(i)->fits(s))
+                return kernels_conv_bf16_at(i);
     for (size_t i = 0; kernels_at(i); i++)
         if (kernels_at(i)->conv->fits(s))
             return kernels_at(i)->conv;
     return &conv_kernels_gemm;
 }
 
-const char *precision_name(enum precision precision)
+const char *kernels_precision_name(enum precision precision)
 {
     return precision == PRECISION_BF16 ? "bf16" : "fp32";
 }
@@ -119,7 +119,7 @@ const char *precision_name(enum precision precision)
 void kernels_sentence(enum precision precision, char *text, size_t size)
 {
     if (precision == PRECISION_BF16)
-        snprintf(text, size, "%s, bf16 by %s", kernels_best()->name, conv_kernels_bf16_at(0)->name);
+        snprintf(text, size, "%s, bf16 by %s", kernels_best()->name, kernels_conv_bf16_at(0)->name);
     else
         snprintf(text, size, "%s", kernels_best()->name);
     size_t end = strlen(text);

@@ -42,7 +42,7 @@ static void pack_straight(const float *matrix, size_t depth, size_t columns, siz
         uint16_t *to = packed + column * padded(depth);
         for (size_t k = 0; k < padded(depth); k += GROUP, to += LINE)
             if (k < depth) /* a multiple of TILE */
-                pack_line(matrix + k * columns + column, columns, to);
+                bf16_pack_line(matrix + k * columns + column, columns, to);
             else
                 memset(to, 0, LINE * sizeof(*to));
     }
@@ -59,7 +59,7 @@ static void pack_turned(const float *tap, size_t rows, size_t columns, size_t de
             memset(to, 0, padded(depth) * TILE * sizeof(*to));
         for (size_t row = 0; row < rows; row += CHUNK) {
             size_t now = rows - row < CHUNK ? TILE : CHUNK;
-            pack_columns(tap + column * rows + row, rows, now, to + row * TILE);
+            bf16_pack_columns(tap + column * rows + row, rows, now, to + row * TILE);
         }
     }
 }
@@ -135,14 +135,15 @@ static void product_rows(const struct product *p, const size_t *to, size_t rows)
         for (size_t m = 0; m < rows; m++)
             for (size_t i = 0; i < left && i < BLOCK; i += LANES) {
                 float *target = p->target + to[m] + column + i;
-                vec sum = load(p->sums + m * BLOCK + i);
-                store(target, p->accumulate ? load(target) + sum : sum);
+                vec sum = simd_load(p->sums + m * BLOCK + i);
+                simd_store(target, p->accumulate ? simd_load(target) + sum : sum);
             }
     }
 }
 
-static void product(const struct conv_walk *walk, const uint16_t *source, const uint16_t *packed,
-                    size_t columns, float *target, bool accumulate, float *scratch)
+static void conv_product(const struct conv_walk *walk, const uint16_t *source,
+                         const uint16_t *packed, size_t columns, float *target, bool accumulate,
+                         float *scratch)
 {
     size_t depth = conv_walk_depth(walk), row = stage_row(depth), rows = 0, to[BLOCK];
     if (depth == 0)
@@ -182,8 +183,8 @@ static void bf16_forward(const struct conv_shape *s, const float *in, const floa
     uint16_t *source = (void *)scratch;
     round_input(s, in, source);
     block_begin();
-    product(&walk, source, (const void *)packed, (size_t)s->out, out, false,
-            scratch + floats_of(conv_bordered_count(s)));
+    conv_product(&walk, source, (const void *)packed, (size_t)s->out, out, false,
+                 scratch + floats_of(conv_bordered_count(s)));
     block_end();
 }
 
@@ -200,8 +201,8 @@ static void bf16_backward_data(const struct conv_shape *s, const float *d_out, c
     block_begin();
     for (int phase = 0; phase < s->stride * s->stride; phase++) {
         struct conv_walk walk = conv_walk_back(s, phase);
-        product(&walk, source, turned, (size_t)s->in, d_in, accumulate,
-                scratch + floats_of(conv_back_count(s)));
+        conv_product(&walk, source, turned, (size_t)s->in, d_in, accumulate,
+                     scratch + floats_of(conv_back_count(s)));
         turned += padded(conv_walk_depth(&walk)) * (size_t)s->in;
     }
     block_end();

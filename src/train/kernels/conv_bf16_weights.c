@@ -33,7 +33,7 @@ static void turn_gradient(const float *d_out, size_t pixels, size_t out, uint16_
 {
     for (size_t channel = 0; channel < out; channel += TILE)
         for (size_t pixel = 0; pixel < pixels; pixel += CHUNK, turned += TILE_VALUES)
-            pack_turned_tile(d_out + pixel * out + channel, out, pixels - pixel, turned);
+            bf16_pack_turned(d_out + pixel * out + channel, out, pixels - pixel, turned);
 }
 
 static size_t pixel_from(const struct conv_walk *walk, size_t pixel)
@@ -62,7 +62,8 @@ static void add_turned(const float *sums, size_t depth, size_t out, float *d_wei
 {
     for (size_t k = 0; k < depth; k += TILE)
         for (size_t channel = 0; channel < out; channel += TILE)
-            add_turned_tile(sums + channel * depth + k, depth, d_weights + k * out + channel, out);
+            bf16_pack_add_turned(sums + channel * depth + k, depth, d_weights + k * out + channel,
+                                 out);
 }
 
 size_t SIMD(bf16_weights_scratch)(const struct conv_shape *s)

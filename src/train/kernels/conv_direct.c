@@ -21,8 +21,9 @@
 enum { PANEL = 2 * LANES };
 
 /* All pixels of the grid by one panel. */
-ALWAYS_INLINE void product_panel(int vectors, const struct conv_walk *walk, const float *source,
-                                 const float *panel, float *target, bool accumulate)
+ALWAYS_INLINE void conv_panel_product(int vectors, const struct conv_walk *walk,
+                                      const float *source, const float *panel, float *target,
+                                      bool accumulate)
 {
     const float *from[TILE_ROWS];
     float *to[TILE_ROWS];
@@ -35,7 +36,7 @@ ALWAYS_INLINE void product_panel(int vectors, const struct conv_walk *walk, cons
                 from[rows] = from_line + (size_t)x * walk->from_x;
                 to[rows] = to_line + (size_t)x * walk->to_x;
                 if (++rows == TILE_ROWS) {
-                    product_tile(vectors, from, to, rows, walk, panel, accumulate);
+                    conv_tile_product(vectors, from, to, rows, walk, panel, accumulate);
                     rows = 0;
                 }
             }
@@ -43,13 +44,13 @@ ALWAYS_INLINE void product_panel(int vectors, const struct conv_walk *walk, cons
     if (rows) {
         for (int m = rows; m < TILE_ROWS; m++) /* computed and not stored */
             from[m] = from[rows - 1], to[m] = to[rows - 1];
-        product_tile(vectors, from, to, rows, walk, panel, accumulate);
+        conv_tile_product(vectors, from, to, rows, walk, panel, accumulate);
     }
 }
 
 /* target[pixel][columns] = what the pixel sees of the source × packed panels */
-static void product(const struct conv_walk *walk, const float *source, const float *packed,
-                    int columns, float *target, bool accumulate)
+static void conv_product(const struct conv_walk *walk, const float *source, const float *packed,
+                         int columns, float *target, bool accumulate)
 {
     size_t depth = conv_walk_depth(walk);
     if (depth == 0) /* these pixels are seen by no window */
@@ -57,9 +58,9 @@ static void product(const struct conv_walk *walk, const float *source, const flo
     for (int column = 0; column < columns; column += PANEL) {
         const float *panel = packed + (size_t)column * depth;
         if (columns - column >= PANEL)
-            product_panel(2, walk, source, panel, target + column, accumulate);
+            conv_panel_product(2, walk, source, panel, target + column, accumulate);
         else
-            product_panel(1, walk, source, panel, target + column, accumulate);
+            conv_panel_product(1, walk, source, panel, target + column, accumulate);
     }
 }
 
@@ -177,7 +178,7 @@ static void direct_forward(const struct conv_shape *s, const float *in, const fl
                            float *out, float *scratch)
 {
     struct conv_walk walk = conv_walk_forward(s);
-    product(&walk, border_input(s, in, scratch), packed, s->out, out, false);
+    conv_product(&walk, border_input(s, in, scratch), packed, s->out, out, false);
 }
 
 static void direct_backward_data(const struct conv_shape *s, const float *d_out,
@@ -195,21 +196,21 @@ static void direct_backward_data(const struct conv_shape *s, const float *d_out,
         memset(d_in, 0, conv_in_count(s) * sizeof(*d_in));
     for (int phase = 0; phase < s->stride * s->stride; phase++) {
         struct conv_walk walk = conv_walk_back(s, phase);
-        product(&walk, scratch, packed, s->in, d_in, accumulate);
+        conv_product(&walk, scratch, packed, s->in, d_in, accumulate);
         packed += conv_walk_depth(&walk) * (size_t)s->in;
     }
 }
 
 /* Some taps by all output channels: whole rows of the weights' gradient are read and written, one
  * behind the other. */
-ALWAYS_INLINE void weights_rows(int taps, const struct conv_walk *walk, const float *from,
-                                const float *d_out, float *d_weights)
+ALWAYS_INLINE void conv_weights_rows(int taps, const struct conv_walk *walk, const float *from,
+                                     const float *d_out, float *d_weights)
 {
     size_t columns = walk->to_x, column = 0;
     for (; column + PANEL <= columns; column += PANEL)
-        weights_tile(taps, 2, walk, from, d_out + column, d_weights + column);
+        conv_tile_weights(taps, 2, walk, from, d_out + column, d_weights + column);
     if (column < columns)
-        weights_tile(taps, 1, walk, from, d_out + column, d_weights + column);
+        conv_tile_weights(taps, 1, walk, from, d_out + column, d_weights + column);
 }
 
 /* How many pictures at once: as many as stay in the second-level cache with their gradients, but so
@@ -238,11 +239,11 @@ static void direct_backward_weights(const struct conv_shape *s, const float *in,
             float *to = d_weights + (size_t)ky * walk.length * row;
             size_t k = 0;
             for (; k + TILE_TAPS <= walk.length; k += TILE_TAPS)
-                weights_rows(TILE_TAPS, &walk, from + k, gradient, to + k * row);
+                conv_weights_rows(TILE_TAPS, &walk, from + k, gradient, to + k * row);
             for (; k + 4 <= walk.length; k += 4)
-                weights_rows(4, &walk, from + k, gradient, to + k * row);
+                conv_weights_rows(4, &walk, from + k, gradient, to + k * row);
             for (; k < walk.length; k++)
-                weights_rows(1, &walk, from + k, gradient, to + k * row);
+                conv_weights_rows(1, &walk, from + k, gradient, to + k * row);
         }
     }
 }

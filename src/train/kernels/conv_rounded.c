@@ -14,13 +14,13 @@ static bool rounded_fits(const struct conv_shape *s)
 /* The rounded weights are kept before the packed ones: pack() has no scratch. */
 static size_t rounded_packed_count(const struct conv_shape *s)
 {
-    return conv_weights_count(s) + conv_kernels_choose(s, PRECISION_FP32)->packed_count(s);
+    return conv_weights_count(s) + kernels_choose_conv(s, PRECISION_FP32)->packed_count(s);
 }
 
 static size_t rounded_scratch_count(const struct conv_shape *s)
 {
     return conv_in_count(s) + conv_out_count(s) +
-           conv_kernels_choose(s, PRECISION_FP32)->scratch_count(s);
+           kernels_choose_conv(s, PRECISION_FP32)->scratch_count(s);
 }
 
 static void rounded_pack(const struct conv_shape *s, const float *weights, int part, int parts,
@@ -30,14 +30,14 @@ static void rounded_pack(const struct conv_shape *s, const float *weights, int p
     if (part > 0)
         return; /* all of them are rounded before any is packed */
     kernels_best()->round_bf16(weights, conv_weights_count(s), packed);
-    conv_kernels_choose(s, PRECISION_FP32)->pack(s, packed, 0, 1, packed + conv_weights_count(s));
+    kernels_choose_conv(s, PRECISION_FP32)->pack(s, packed, 0, 1, packed + conv_weights_count(s));
 }
 
 static void rounded_forward(const struct conv_shape *s, const float *in, const float *packed,
                             float *out, float *scratch)
 {
     kernels_best()->round_bf16(in, conv_in_count(s), scratch);
-    conv_kernels_choose(s, PRECISION_FP32)
+    kernels_choose_conv(s, PRECISION_FP32)
         ->forward(s, scratch, packed + conv_weights_count(s), out, scratch + conv_in_count(s));
 }
 
@@ -45,7 +45,7 @@ static void rounded_backward_data(const struct conv_shape *s, const float *d_out
                                   const float *packed, float *d_in, bool accumulate, float *scratch)
 {
     kernels_best()->round_bf16(d_out, conv_out_count(s), scratch);
-    conv_kernels_choose(s, PRECISION_FP32)
+    kernels_choose_conv(s, PRECISION_FP32)
         ->backward_data(s, scratch, packed + conv_weights_count(s), d_in, accumulate,
                         scratch + conv_out_count(s));
 }
@@ -56,7 +56,7 @@ static void rounded_backward_weights(const struct conv_shape *s, const float *in
     float *rounded = scratch + conv_in_count(s);
     kernels_best()->round_bf16(in, conv_in_count(s), scratch);
     kernels_best()->round_bf16(d_out, conv_out_count(s), rounded);
-    conv_kernels_choose(s, PRECISION_FP32)
+    kernels_choose_conv(s, PRECISION_FP32)
         ->backward_weights(s, scratch, rounded, d_weights, rounded + conv_out_count(s));
 }
 

@@ -61,7 +61,7 @@ static void bias_backward(const struct layer *layer, const struct layer_pass *pa
         memcpy(d_in[0], before, count * sizeof(*before));
 }
 
-const struct layer_ops layer_bias = {
+const struct layer_ops layers_bias = {
     .kind = "bias",
     .inputs = 1,
     .infer = bias_infer,

@@ -59,7 +59,7 @@ static void dropout_backward(const struct layer *layer, const struct layer_pass 
     }
 }
 
-const struct layer_ops layer_dropout = {
+const struct layer_ops layers_dropout = {
     .kind = "dropout",
     .inputs = 1,
     .infer = dropout_infer,

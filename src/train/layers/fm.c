@@ -58,7 +58,7 @@ static void fm_backward(const struct layer *layer, const struct layer_pass *pass
         }
 }
 
-const struct layer_ops layer_fm = {
+const struct layer_ops layers_fm = {
     .kind = "fm",
     .inputs = 1,
     .reads_pictures = true,

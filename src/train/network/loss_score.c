@@ -3,14 +3,14 @@
 
 #include <math.h>
 
-double mse_loss(float score, float truth, float *ret_d_score)
+double loss_mse(float score, float truth, float *ret_d_score)
 {
     float difference = score - truth;
     *ret_d_score = 2 * difference;
     return (double)difference * (double)difference;
 }
 
-double sigmoid_loss(float score, float truth, float *ret_d_score)
+double loss_sigmoid(float score, float truth, float *ret_d_score)
 {
     double z = (double)score;
     *ret_d_score = (float)(1 / (1 + exp(-z)) - (double)truth);

@@ -26,8 +26,8 @@ typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(s
 
 /* Squared, from one picture to each of a block; the block has BLOCK pictures' first numbers, then
  * their second ones, and so on. */
-WIDEST static void fill_block(const float *restrict own, const float *restrict block, int dim,
-                              float *restrict ret)
+WIDEST static void loss_triplet_fill_block(const float *restrict own, const float *restrict block,
+                                           int dim, float *restrict ret)
 {
     lanes sums[VECTORS] = {0};
     for (int k = 0; k < dim; k++)
@@ -49,7 +49,7 @@ static void fill_distances(const float *embeddings, int n, int dim, float *dista
                 block[k * BLOCK + (size_t)j] = embeddings[(size_t)(first + j) * width + k];
         for (int i = 0; i < n; i++) {
             float row[BLOCK];
-            fill_block(embeddings + (size_t)i * width, block, dim, row);
+            loss_triplet_fill_block(embeddings + (size_t)i * width, block, dim, row);
             memcpy(distance + (size_t)i * pitch + (size_t)first, row, (size_t)count * sizeof(*row));
         }
     }
@@ -66,8 +66,9 @@ static int32_t bits_of(float distance)
 
 enum { NO_STRANGER = INT32_MIN };
 
-WIDEST static void fill_strangers(const float *restrict row, const int *restrict labels, int n,
-                                  int own, int32_t *restrict bits)
+WIDEST static void loss_triplet_fill_strangers(const float *restrict row,
+                                               const int *restrict labels, int n, int own,
+                                               int32_t *restrict bits)
 {
     for (int k = 0; k < n; k++) {
         int32_t here = bits_of(row[k]);
@@ -75,7 +76,7 @@ WIDEST static void fill_strangers(const float *restrict row, const int *restrict
     }
 }
 
-WIDEST static int32_t nearest_beyond(const int32_t *bits, int n, int32_t least)
+WIDEST static int32_t loss_triplet_nearest_beyond(const int32_t *bits, int n, int32_t least)
 {
     int32_t nearest = INT32_MAX;
     for (int k = 0; k < n; k++) {
@@ -85,7 +86,7 @@ WIDEST static int32_t nearest_beyond(const int32_t *bits, int n, int32_t least)
     return nearest;
 }
 
-WIDEST static int32_t farthest_of(const int32_t *bits, int n)
+WIDEST static int32_t loss_triplet_farthest(const int32_t *bits, int n)
 {
     int32_t farthest = NO_STRANGER;
     for (int k = 0; k < n; k++)
@@ -96,9 +97,9 @@ WIDEST static int32_t farthest_of(const int32_t *bits, int n)
 /* The nearest stranger beyond the positive, or else the farthest; -1 where there is none. */
 static int semi_hard_negative(const int32_t *strangers, int n, float positive)
 {
-    int32_t bits = nearest_beyond(strangers, n, bits_of(positive));
+    int32_t bits = loss_triplet_nearest_beyond(strangers, n, bits_of(positive));
     if (bits == INT32_MAX)
-        bits = farthest_of(strangers, n);
+        bits = loss_triplet_farthest(strangers, n);
     if (bits == NO_STRANGER)
         return -1;
     int k = 0;
@@ -123,10 +124,11 @@ static bool batch_hard(const float *row, const int *labels, int n, int anchor, s
 }
 
 /* The three are different pictures. */
-WIDEST static void add_gradient(const float *restrict anchor, const float *restrict positive,
-                                const float *restrict negative, float pull, float push, int dim,
-                                float *restrict d_anchor, float *restrict d_positive,
-                                float *restrict d_negative)
+WIDEST static void loss_triplet_add_gradient(const float *restrict anchor,
+                                             const float *restrict positive,
+                                             const float *restrict negative, float pull, float push,
+                                             int dim, float *restrict d_anchor,
+                                             float *restrict d_positive, float *restrict d_negative)
 {
     for (int k = 0; k < dim; k++) {
         float to_positive = pull * (anchor[k] - positive[k]),
@@ -139,8 +141,9 @@ WIDEST static void add_gradient(const float *restrict anchor, const float *restr
 
 /* The loss of one triplet; its gradient is added to d, not yet divided by the number of triplets.
  * The derivative of |a − b|² by a is 2(a − b), that of |a − b| is (a − b) / |a − b|. */
-static double apply(const struct triplet_config *config, const struct triplet *t,
-                    const float *distance, const float *embeddings, int n, int dim, float *d)
+static double apply_triplet(const struct triplet_config *config, const struct triplet *t,
+                            const float *distance, const float *embeddings, int n, int dim,
+                            float *d)
 {
     const float *row = distance + (size_t)t->anchor * (size_t)n;
     float near = row[t->positive], far = row[t->negative], pull = 2, push = 2;
@@ -155,12 +158,12 @@ static double apply(const struct triplet_config *config, const struct triplet *t
         return 0;
     size_t a = (size_t)t->anchor * (size_t)dim, p = (size_t)t->positive * (size_t)dim,
            q = (size_t)t->negative * (size_t)dim;
-    add_gradient(embeddings + a, embeddings + p, embeddings + q, pull, push, dim, d + a, d + p,
-                 d + q);
+    loss_triplet_add_gradient(embeddings + a, embeddings + p, embeddings + q, pull, push, dim,
+                              d + a, d + p, d + q);
     return (double)loss;
 }
 
-struct triplet_result triplet_loss(const struct triplet_config *config, const float *embeddings,
+struct triplet_result loss_triplet(const struct triplet_config *config, const float *embeddings,
                                    const int *labels, int n, int dim, float *d_embeddings)
 {
     struct triplet_result result = {0};
@@ -172,7 +175,7 @@ struct triplet_result triplet_loss(const struct triplet_config *config, const fl
     double total = 0;
     for (int i = 0; i < n; i++) {
         const float *row = distance + (size_t)i * (size_t)n;
-        fill_strangers(row, labels, n, labels[i], strangers);
+        loss_triplet_fill_strangers(row, labels, n, labels[i], strangers);
         /* One triplet an anchor, or one a pair of one person. */
         for (int j = 0; j < (config->mining == TRIPLET_BATCH_HARD ? 1 : n); j++) {
             struct triplet t = {i, j, -1};
@@ -186,7 +189,7 @@ struct triplet_result triplet_loss(const struct triplet_config *config, const fl
                 if (t.negative < 0)
                     continue;
             }
-            double loss = apply(config, &t, distance, embeddings, n, dim, d_embeddings);
+            double loss = apply_triplet(config, &t, distance, embeddings, n, dim, d_embeddings);
             result.triplets++;
             result.active += loss > 0;
             total += loss;

@@ -34,7 +34,7 @@ static const struct shape *tensor_shape(const struct network *network, int tenso
     return tensor == NETWORK_INPUT ? &network->input : &network->layers[tensor - 1].out;
 }
 
-static int add(struct network *network, const char *name, struct layer layer)
+static int add_layer(struct network *network, const char *name, struct layer layer)
 {
     struct err *err = &network->error;
     if (err->code)
@@ -78,86 +78,92 @@ static int add(struct network *network, const char *name, struct layer layer)
 int network_conv(struct network *network, const char *name, int input, int channels, int kernel,
                  int stride)
 {
-    return add(network, name,
-               (struct layer){.ops = &layer_conv,
-                              .input = {input},
-                              .conv = {channels, kernel, stride, (kernel - 1) / 2}});
+    return add_layer(network, name,
+                     (struct layer){.ops = &layers_conv,
+                                    .input = {input},
+                                    .conv = {channels, kernel, stride, (kernel - 1) / 2}});
 }
 
 int network_depthwise(struct network *network, const char *name, int input, int kernel, int stride)
 {
-    return add(network, name,
-               (struct layer){.ops = &layer_depthwise,
-                              .input = {input},
-                              .conv = {0, kernel, stride, (kernel - 1) / 2}});
+    return add_layer(network, name,
+                     (struct layer){.ops = &layers_depthwise,
+                                    .input = {input},
+                                    .conv = {0, kernel, stride, (kernel - 1) / 2}});
 }
 
 int network_dense(struct network *network, const char *name, int input, int channels)
 {
-    return add(network, name,
-               (struct layer){.ops = &layer_dense, .input = {input}, .dense = {channels}});
+    return add_layer(network, name,
+                     (struct layer){.ops = &layers_dense, .input = {input}, .dense = {channels}});
 }
 
 int network_bias(struct network *network, const char *name, int input, bool relu)
 {
-    return add(network, name, (struct layer){.ops = &layer_bias, .input = {input}, .bias = {relu}});
+    return add_layer(network, name,
+                     (struct layer){.ops = &layers_bias, .input = {input}, .bias = {relu}});
 }
 
 int network_dropout(struct network *network, const char *name, int input, float rate)
 {
-    return add(network, name,
-               (struct layer){.ops = &layer_dropout, .input = {input}, .dropout = {rate}});
+    return add_layer(network, name,
+                     (struct layer){.ops = &layers_dropout, .input = {input}, .dropout = {rate}});
 }
 
 int network_group_norm(struct network *network, const char *name, int input, int groups, bool relu)
 {
-    return add(network, name,
-               (struct layer){.ops = &layer_group_norm, .input = {input}, .norm = {groups, relu}});
+    return add_layer(
+        network, name,
+        (struct layer){.ops = &layers_group_norm, .input = {input}, .norm = {groups, relu}});
 }
 
 int network_batch_norm(struct network *network, const char *name, int input, bool relu)
 {
-    return add(network, name,
-               (struct layer){.ops = &layer_batch_norm, .input = {input}, .norm = {.relu = relu}});
+    return add_layer(
+        network, name,
+        (struct layer){.ops = &layers_batch_norm, .input = {input}, .norm = {.relu = relu}});
 }
 
 int network_relu(struct network *network, const char *name, int input)
 {
-    return add(network, name, (struct layer){.ops = &layer_relu, .input = {input}});
+    return add_layer(network, name, (struct layer){.ops = &layers_relu, .input = {input}});
 }
 
 int network_fm(struct network *network, const char *name, int input, int fields)
 {
-    return add(network, name, (struct layer){.ops = &layer_fm, .input = {input}, .fm = {fields}});
+    return add_layer(network, name,
+                     (struct layer){.ops = &layers_fm, .input = {input}, .fm = {fields}});
 }
 
 int network_add(struct network *network, const char *name, int input, int other)
 {
-    return add(network, name, (struct layer){.ops = &layer_add, .input = {input, other}});
+    return add_layer(network, name, (struct layer){.ops = &layers_add, .input = {input, other}});
 }
 
 int network_add_relu(struct network *network, const char *name, int input, int other)
 {
-    return add(network, name, (struct layer){.ops = &layer_add_relu, .input = {input, other}});
+    return add_layer(network, name,
+                     (struct layer){.ops = &layers_add_relu, .input = {input, other}});
 }
 
 int network_max_pool(struct network *network, const char *name, int input, int window, int stride)
 {
-    return add(network, name,
-               (struct layer){.ops = &layer_max_pool, .input = {input}, .pool = {window, stride}});
+    return add_layer(
+        network, name,
+        (struct layer){.ops = &layers_max_pool, .input = {input}, .pool = {window, stride}});
 }
 
 int network_average_pool(struct network *network, const char *name, int input, int window,
                          int stride)
 {
-    return add(
+    return add_layer(
         network, name,
-        (struct layer){.ops = &layer_average_pool, .input = {input}, .pool = {window, stride}});
+        (struct layer){.ops = &layers_average_pool, .input = {input}, .pool = {window, stride}});
 }
 
 int network_l2_normalise(struct network *network, const char *name, int input)
 {
-    return add(network, name, (struct layer){.ops = &layer_l2_normalise, .input = {input}});
+    return add_layer(network, name, (struct layer){.ops = &layers_l2_normalise, .input = {input}});
 }
 
 /* The first layer to reach a tensor on the way back sets its gradient, the others add; a tensor

@@ -59,8 +59,8 @@ struct onnx *onnx_free(struct onnx *onnx)
     return NULL;
 }
 
-static void put_value(struct onnx *onnx, uint32_t field, const char *name, const int64_t *dims,
-                      size_t count)
+static void put_tensor_value(struct onnx *onnx, uint32_t field, const char *name,
+                             const int64_t *dims, size_t count)
 {
     _cleanup_buf_ struct buf shape, tensor, type, value;
     buf_init(&shape, MODEL_MAX);
@@ -86,12 +86,12 @@ static void put_value(struct onnx *onnx, uint32_t field, const char *name, const
 
 void onnx_input(struct onnx *onnx, const char *name, const int64_t *dims, size_t count)
 {
-    put_value(onnx, GRAPH_INPUT, name, dims, count);
+    put_tensor_value(onnx, GRAPH_INPUT, name, dims, count);
 }
 
 void onnx_output(struct onnx *onnx, const char *name, const int64_t *dims, size_t count)
 {
-    put_value(onnx, GRAPH_OUTPUT, name, dims, count);
+    put_tensor_value(onnx, GRAPH_OUTPUT, name, dims, count);
 }
 
 static void put_constant(struct onnx *onnx, const char *name, const int64_t *dims, size_t count,

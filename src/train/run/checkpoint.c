@@ -27,8 +27,9 @@ static size_t data_offset(size_t header_size)
     return (PREFIX + header_size + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static struct json *describe(struct arena *arena, const struct params *params,
-                             const struct optimizer *optimizer, const struct checkpoint_info *info)
+static struct json *describe_checkpoint(struct arena *arena, const struct params *params,
+                                        const struct optimizer *optimizer,
+                                        const struct checkpoint_info *info)
 {
     struct json *header = json_object(arena);
     json_set_string(arena, header, "model", info->model);
@@ -89,7 +90,7 @@ int checkpoint_write(const char *path, const struct params *params,
                      struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    char *header = json_to_string(arena, describe(arena, params, optimizer, info));
+    char *header = json_to_string(arena, describe_checkpoint(arena, params, optimizer, info));
     uint32_t size = (uint32_t)strlen(header), version = CHECKPOINT_VERSION;
     if (size > CHECKPOINT_HEADER_MAX)
         return err_set(err, ERR_TOO_LARGE, "cannot write '%s': its header has %u bytes", path,
@@ -119,7 +120,7 @@ int checkpoint_write(const char *path, const struct params *params,
     return result;
 }
 
-static int read_header(const char *name, struct checkpoint *checkpoint, struct err *err)
+static int read_checkpoint_header(const char *name, struct checkpoint *checkpoint, struct err *err)
 {
     struct json *header = checkpoint->header;
     int64_t floats = json_get_int(header, "floats", -1), slots = json_get_int(header, "slots", 0);
@@ -164,7 +165,7 @@ int checkpoint_parse(const char *name, const void *data, size_t size, struct che
         json_parse(checkpoint->arena, bytes + PREFIX, header_size, NULL, &checkpoint->header, err);
     if (result < 0)
         return err_wrap(err, "header of '%s'", name);
-    result = read_header(name, checkpoint, err);
+    result = read_checkpoint_header(name, checkpoint, err);
     if (result < 0)
         return result;
     size_t have = size - TRAILER - data_offset(header_size);

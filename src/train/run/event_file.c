@@ -37,7 +37,7 @@ struct event_file {
 };
 
 /* Castagnoli's polynomial, bit by bit: records are small and few. */
-static uint32_t crc32c(const void *data, size_t size)
+static uint32_t event_crc32c(const void *data, size_t size)
 {
     const unsigned char *bytes = data;
     uint32_t crc = ~0U;
@@ -50,7 +50,7 @@ static uint32_t crc32c(const void *data, size_t size)
 }
 
 /* The format masks its checksums, so that a record that holds records does not match its own. */
-static uint32_t masked(uint32_t crc)
+static uint32_t masked_crc(uint32_t crc)
 {
     return (crc >> 15 | crc << 17) + 0xa282ead8U;
 }
@@ -68,9 +68,9 @@ static int write_record(struct event_file *file, struct err *err)
     struct buf *record = &file->record;
     buf_clear(record);
     put_little_endian(record, file->event.size, 8);
-    put_little_endian(record, masked(crc32c(record->data, 8)), 4);
+    put_little_endian(record, masked_crc(event_crc32c(record->data, 8)), 4);
     buf_append(record, file->event.data, file->event.size);
-    put_little_endian(record, masked(crc32c(file->event.data, file->event.size)), TAIL);
+    put_little_endian(record, masked_crc(event_crc32c(file->event.data, file->event.size)), TAIL);
     if (file->event.overflowed || record->overflowed)
         return err_set(err, ERR_TOO_LARGE, "'%s': a record of more than %d bytes", file->path,
                        RECORD_MAX);

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "train/run/checkpoint_writer.h"
+#include "train/run/model.h"
 #include "train/run/model_dir.h"
 
 #include <math.h>
@@ -36,13 +37,13 @@ static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t coun
 {
     for (size_t i = 0; i < count; i++) {
         struct err problem = ERR_INIT;
-        checkpoint_path(loop->model_dir, steps[i], path);
+        checkpoint_path(loop->options->model_dir, steps[i], path);
         int result = read_whole(path, ret, &problem);
         if (result == 0)
             return 0;
         if (result == -ERR_BAD_REQUEST) {
             run_log_note(loop->log, "warning", "%s; looking for an older one", problem.message);
-            result = checkpoint_set_aside(loop->model_dir, steps[i], &problem);
+            result = checkpoint_set_aside(loop->options->model_dir, steps[i], &problem);
         }
         if (result < 0) {
             if (err)
@@ -52,7 +53,8 @@ static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t coun
     }
     if (count)
         run_log_note(loop->log, "warning",
-                     "no checkpoint in '%s' can be used: training begins anew", loop->model_dir);
+                     "no checkpoint in '%s' can be used: training begins anew",
+                     loop->options->model_dir);
     return 0;
 }
 
@@ -61,15 +63,15 @@ static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t coun
 static struct json *notes_of(struct fit_loop *loop, struct arena *arena)
 {
     size_t count = 0;
-    const float *learned = loop->learned ? loop->learned(loop->context, &count) : NULL;
+    const float *learned = fit_loop_learned(loop, &count);
     struct json *notes = json_object(arena), *list = json_array(arena);
     for (size_t i = 0; i < count; i++)
         json_append(list, json_real(arena, (double)learned[i]));
     json_set(arena, notes, "learned", list);
-    if (loop->kept)
-        json_set(arena, notes, "kept", json_clone(arena, loop->kept));
-    if (loop->note)
-        loop->note(loop->context, arena, notes);
+    if (loop->options->kept)
+        json_set(arena, notes, "kept", json_clone(arena, loop->options->kept));
+    if (loop->model->steps->note)
+        loop->model->steps->note(loop->context, arena, notes);
     return notes;
 }
 
@@ -77,7 +79,7 @@ static struct json *notes_of(struct fit_loop *loop, struct arena *arena)
 static void restore_notes(struct fit_loop *loop, const struct json *notes)
 {
     size_t count = 0;
-    float *learned = loop->learned ? loop->learned(loop->context, &count) : NULL;
+    float *learned = fit_loop_learned(loop, &count);
     const struct json *list = json_get(notes, "learned");
     if (!learned || json_count(list) != count)
         return;
@@ -85,7 +87,7 @@ static void restore_notes(struct fit_loop *loop, const struct json *notes)
         *learned++ = (float)json_number(value, 0);
 }
 
-static const char *plain(struct arena *arena, const struct json *value)
+static const char *plain_value(struct arena *arena, const struct json *value)
 {
     const char *text = json_text(value);
     return text ? text : json_to_string(arena, value);
@@ -98,30 +100,31 @@ static int check_kept(const struct fit_loop *loop, const struct checkpoint *chec
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *theirs = json_get(checkpoint->info.notes, "kept");
-    JSON_EACH (ours, loop->kept) {
+    JSON_EACH (ours, loop->options->kept) {
         const struct json *then = json_get(theirs, ours->name);
         if (!then || json_equal(then, ours))
             continue;
         bool data = str_eq(ours->name, "data");
-        const char *was = plain(arena, then);
+        const char *was = plain_value(arena, then);
         return err_set(err, ERR_USAGE,
                        "'%s' was trained with --%s %s%s, this run has %s: use another --model-dir, "
                        "or %s%s%s again",
-                       path, ours->name, data ? "of " : "", was, plain(arena, ours),
+                       path, ours->name, data ? "of " : "", was, plain_value(arena, ours),
                        data ? "those data" : "--", data ? "" : ours->name,
                        data ? "" : arena_printf(arena, " %s", was));
     }
     return 0;
 }
 
-static int claim(struct fit_loop *loop, struct err *err)
+static int claim_directory(struct fit_loop *loop, struct err *err)
 {
     struct err problem = ERR_INIT;
     if (!loop->claim)
-        return file_make_dirs(loop->model_dir, 0755, err);
+        return file_make_dirs(loop->options->model_dir, 0755, err);
     if (*loop->claim >= 0)
         return 0;
-    int result = model_dir_claim(loop->model_dir, loop->reducer->run, loop->claim, &problem);
+    int result =
+        model_dir_claim(loop->options->model_dir, loop->reducer->run, loop->claim, &problem);
     if (result > 0)
         run_log_note(loop->log, "warning", "%s", problem.message);
     if (result < 0 && err)
@@ -137,13 +140,14 @@ static int claim_later(struct fit_loop *loop, struct err *err)
     struct err problem = ERR_INIT;
     if (!loop->claim || *loop->claim >= 0)
         return 0;
-    int result = claim(loop, &problem);
-    if (result == -ERR_CONFLICT && model_dir_is_of_run(loop->model_dir, loop->reducer->run)) {
+    int result = claim_directory(loop, &problem);
+    if (result == -ERR_CONFLICT &&
+        model_dir_is_of_run(loop->options->model_dir, loop->reducer->run)) {
         if (!loop->shared_dir)
             run_log_note(loop->log, "warning",
                          "another worker of this run, which has not ended, still claims '%s': "
                          "checkpoints are written all the same",
-                         loop->model_dir);
+                         loop->options->model_dir);
         loop->shared_dir = true;
         return 0;
     }
@@ -155,7 +159,8 @@ static int claim_later(struct fit_loop *loop, struct err *err)
 static int start_writer(struct fit_loop *loop, struct err *err)
 {
     return loop->writer ? 0
-                        : checkpoint_writer_new(loop->model_dir, loop->keep, &loop->writer, err);
+                        : checkpoint_writer_new(loop->options->model_dir, loop->options->keep,
+                                                &loop->writer, err);
 }
 
 int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
@@ -164,28 +169,28 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
     _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = NULL;
     char path[CHECKPOINT_PATH_MAX];
     size_t count = 0;
-    int result = claim(loop, err);
+    int result = claim_directory(loop, err);
     if (result == 0) /* a machine on which it cannot write is known before the first step */
         result = start_writer(loop, err);
     if (result == 0)
-        result = checkpoint_list(loop->model_dir, &steps, &count, err);
+        result = checkpoint_list(loop->options->model_dir, &steps, &count, err);
     if (result < 0)
         return result;
-    checkpoint_sweep(loop->model_dir);
+    checkpoint_sweep(loop->options->model_dir);
     result = read_newest(loop, steps, count, &checkpoint, path, err);
     if (result < 0 || !checkpoint)
         return result;
-    if (!str_eq(checkpoint->info.model, loop->model))
+    if (!str_eq(checkpoint->info.model, loop->model->command.name))
         return err_set(err, ERR_USAGE,
                        "'%s' is a checkpoint of model '%s', this run trains '%s': use another "
                        "--model-dir",
-                       path, checkpoint->info.model, loop->model);
-    if (checkpoint->info.seed != loop->seed)
+                       path, checkpoint->info.model, loop->model->command.name);
+    if (checkpoint->info.seed != loop->options->seed)
         return err_set(err, ERR_INVALID,
                        "'%s' was made with seed %llu, this run has %llu: use another "
                        "--model-dir, or the same seed",
                        path, (unsigned long long)checkpoint->info.seed,
-                       (unsigned long long)loop->seed);
+                       (unsigned long long)loop->options->seed);
     result = check_kept(loop, checkpoint, path, err);
     if (result < 0)
         return result;
@@ -197,12 +202,12 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
     return 0;
 }
 
-static int put(struct fit_loop *loop, uint64_t step, struct err *err)
+static int put_checkpoint(struct fit_loop *loop, uint64_t step, struct err *err)
 {
     const struct optimizer *optimizer = loop->optimizer;
     int ready = claim_later(loop, err);
-    if (ready == 0 && loop->collect)
-        ready = loop->collect(loop->context, err);
+    if (ready == 0 && loop->model->steps->collect)
+        ready = loop->model->steps->collect(loop->context, err);
     if (ready < 0)
         return ready;
     if (!is_finite(loop->params->values, loop->params->floats) ||
@@ -212,11 +217,11 @@ static int put(struct fit_loop *loop, uint64_t step, struct err *err)
         return fit_save_advise(loop, err);
     }
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct checkpoint_info info = {.model = loop->model,
-                                   .config = loop->config(loop->context, arena),
+    struct checkpoint_info info = {.model = loop->model->command.name,
+                                   .config = loop->model->steps->config(loop->context, arena),
                                    .notes = notes_of(loop, arena),
                                    .step = step,
-                                   .seed = loop->seed};
+                                   .seed = loop->options->seed};
     int started = start_writer(loop, err);
     if (started < 0)
         return started;
@@ -224,7 +229,7 @@ static int put(struct fit_loop *loop, uint64_t step, struct err *err)
     return 0;
 }
 
-static void tell_failure(struct fit_loop *loop, const struct err *problem, bool last)
+static void tell_save_failure(struct fit_loop *loop, const struct err *problem, bool last)
 {
     const char *on = last ? "" : "going on, ";
     run_log_save_failed(loop->log);
@@ -240,27 +245,27 @@ static void tell_failure(struct fit_loop *loop, const struct err *problem, bool 
 int fit_save_put(struct fit_loop *loop, uint64_t step, struct err *err)
 {
     struct err problem = ERR_INIT;
-    int result = put(loop, step, &problem);
+    int result = put_checkpoint(loop, step, &problem);
     if (result == -ERR_INVALID)
         return err_set(err, ERR_INVALID, "%s", problem.message);
     if (result < 0)
-        tell_failure(loop, &problem, false);
+        tell_save_failure(loop, &problem, false);
     return 0;
 }
 
 /* What came of earlier ones; `last`: no other will follow. */
-static void tell(struct fit_loop *loop, bool last)
+static void tell_saves(struct fit_loop *loop, bool last)
 {
-    struct checkpoint_writer_news news;
+    struct checkpoint_writer_report news;
     if (!loop->writer)
         return;
-    checkpoint_writer_ask(loop->writer, &news);
+    checkpoint_writer_poll(loop->writer, &news);
     if (news.written) {
         loop->saved = news.good;
         run_log_saved(loop->log, news.good);
     }
     if (news.failed)
-        tell_failure(loop, &news.error, last);
+        tell_save_failure(loop, &news.error, last);
     if (news.unpruned.code)
         run_log_note(loop->log, "warning", "%s", news.unpruned.message);
     if (news.replaced && !loop->slow_disk)
@@ -279,7 +284,7 @@ void fit_save_hand_over(struct fit_loop *loop)
 {
     if (loop->writer)
         (void)checkpoint_writer_drain(loop->writer, NULL);
-    tell(loop, false);
+    tell_saves(loop, false);
     loop->writer = checkpoint_writer_free(loop->writer);
     if (loop->claim && *loop->claim >= 0) {
         close(*loop->claim);
@@ -290,32 +295,34 @@ void fit_save_hand_over(struct fit_loop *loop)
 
 void fit_save_tell(struct fit_loop *loop)
 {
-    tell(loop, false);
+    tell_saves(loop, false);
 }
 
 int fit_save_now(struct fit_loop *loop, uint64_t step, struct err *err)
 {
-    int result = put(loop, step, err);
+    int result = put_checkpoint(loop, step, err);
     if (result == 0)
         result = checkpoint_writer_drain(loop->writer, err);
-    tell(loop, true);
+    tell_saves(loop, true);
     return result;
 }
 
 int fit_save_advise(struct fit_loop *loop, struct err *err)
 {
-    const char *calmer = loop->calmer ? loop->calmer : "a lower --learning-rate, or with --clip 1";
+    const char *advice = loop->model->divergence_advice
+                             ? loop->model->divergence_advice
+                             : "a lower --learning-rate, or with --clip 1";
     _cleanup_free_ uint64_t *steps = NULL;
     size_t count = 0;
     struct err problem = err ? *err : ERR_INIT;
     if (loop->writer)
         (void)checkpoint_writer_drain(loop->writer, NULL);
-    if (loop->model_dir)
-        (void)checkpoint_list(loop->model_dir, &steps, &count, NULL);
+    if (loop->options->model_dir)
+        (void)checkpoint_list(loop->options->model_dir, &steps, &count, NULL);
     if (!count)
-        return err_set(err, ERR_INVALID, "%s: begin anew with %s", problem.message, calmer);
+        return err_set(err, ERR_INVALID, "%s: begin anew with %s", problem.message, advice);
     char path[CHECKPOINT_PATH_MAX];
-    checkpoint_path(loop->model_dir, steps[0], path);
+    checkpoint_path(loop->options->model_dir, steps[0], path);
     return err_set(err, ERR_INVALID, "%s; the last checkpoint is '%s': go on from there with %s",
-                   problem.message, path, calmer);
+                   problem.message, path, advice);
 }

@@ -36,7 +36,7 @@ static void read_holder(int fd, char holder[HOLDER_MAX])
     holder[got > 0 ? got : 0] = '\0';
 }
 
-static int refuse(const char *directory, int fd, struct err *err)
+static int refuse_directory(const char *directory, int fd, struct err *err)
 {
     char holder[HOLDER_MAX];
     read_holder(fd, holder);
@@ -57,7 +57,7 @@ int model_dir_claim(const char *directory, uint64_t run, int *ret_fd, struct err
         return err_set_errno(err, errno, "cannot write '%s'", path);
     bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
     if (!locked && errno == EWOULDBLOCK)
-        return refuse(directory, fd, err);
+        return refuse_directory(directory, fd, err);
     if (!locked)
         err_set_errno(err, errno, "cannot lock '%s', so that nothing keeps a second run away",
                       path);

@@ -6,9 +6,9 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "train/run/event_file.h"
-#include "train/run/late_watch.h"
 #include "train/run/run_history.h"
 #include "train/run/run_report.h"
+#include "train/run/straggler.h"
 
 #include <math.h>
 
@@ -30,7 +30,7 @@ struct run_log {
     double loss_sum;                    /* of the steps since the last point */
     uint64_t loss_count;
     bool begun;
-    struct late_watch late;
+    struct straggler late;
     char *rate_tag;
 };
 
@@ -53,7 +53,7 @@ static void start_progress(struct run_log *log)
     log->progress.unit = log->subject.unit;
 }
 
-void run_log_speak(struct run_log *log, bool speaks, bool keeps)
+void run_log_set_role(struct run_log *log, bool speaks, bool keeps)
 {
     if (!log)
         return;
@@ -141,7 +141,7 @@ static void put_events(struct run_log *log, uint64_t step, const struct event_sc
 static void put_point(struct run_log *log, const struct progress_step *step)
 {
     struct run_state_view view;
-    run_state_look(log->options.state, moment_monotonic_ns(), &view);
+    run_state_read(log->options.state, moment_monotonic_ns(), &view);
     struct event_scalar scalars[4] = {
         {"loss", log->loss_sum / (double)log->loss_count},
         {"learning-rate", step->rate},
@@ -179,10 +179,10 @@ static void write_report(struct run_log *log)
 static void tell_late(struct run_log *log, bool all, int64_t now_ns)
 {
     struct run_state_view view;
-    char text[LATE_WATCH_TEXT_MAX];
-    run_state_look(log->options.state, now_ns, &view);
-    if (!(all ? late_watch_sum(&log->late, &view, now_ns, text)
-              : late_watch_look(&log->late, &view, now_ns, text)))
+    char text[STRAGGLER_TEXT_MAX];
+    run_state_read(log->options.state, now_ns, &view);
+    if (!(all ? straggler_summarize(&log->late, &view, now_ns, text)
+              : straggler_check(&log->late, &view, now_ns, text)))
         return;
     if (log->speaks)
         progress_note(&log->progress, "late", "%s", text);
@@ -219,8 +219,8 @@ void run_log_begin(struct run_log *log, uint64_t first, uint64_t steps)
         start_progress(log);
     struct run_state_view view;
     int64_t now_ns = moment_monotonic_ns();
-    run_state_look(log->options.state, now_ns, &view);
-    late_watch_begin(&log->late, &view, now_ns);
+    run_state_read(log->options.state, now_ns, &view);
+    straggler_begin(&log->late, &view, now_ns);
     log->begun = true;
     put_begin(log);
 }
@@ -240,7 +240,7 @@ void run_log_step(struct run_log *log, const struct progress_step *step)
     log->loss_count++;
     if (log->loss_count >= log->steps / POINTS || step->step >= log->steps)
         put_point(log, step);
-    if (late_watch_is_due(&log->late, now_ns))
+    if (straggler_is_due(&log->late, now_ns))
         tell_late(log, false, now_ns);
 }
 
@@ -264,7 +264,7 @@ void run_log_note(struct run_log *log, const char *event, const char *format, ..
     va_end(args);
 }
 
-void run_log_own(struct run_log *log, const char *event, const char *format, ...)
+void run_log_note_process(struct run_log *log, const char *event, const char *format, ...)
 {
     if (!log || !log->options.stream)
         return;
@@ -278,7 +278,7 @@ void run_log_own(struct run_log *log, const char *event, const char *format, ...
     progress_note(&log->progress, event, "%s", text);
 }
 
-void run_log_lost(struct run_log *log, const char *format, ...)
+void run_log_worker_lost(struct run_log *log, const char *format, ...)
 {
     if (!log)
         return;
@@ -306,7 +306,7 @@ void run_log_save_failed(struct run_log *log)
         run_state_save_failed(log->options.state);
 }
 
-void run_log_judged(struct run_log *log, uint64_t step, const char *what, double value)
+void run_log_metric(struct run_log *log, uint64_t step, const char *what, double value)
 {
     if (!log)
         return;

@@ -12,14 +12,15 @@
 
 enum { FILE_MAX = 64 << 20, EVENTS_MAX = 500, POINTS_MAX = 2000 };
 
-static void copy(struct arena *arena, struct json *to, const struct json *from, const char *name)
+static void copy_report_member(struct arena *arena, struct json *to, const struct json *from,
+                               const char *name)
 {
     const struct json *value = json_get(from, name);
     if (value)
         json_set(arena, to, name, json_clone(arena, value));
 }
 
-static void set_time(struct arena *arena, struct json *to, const char *name, int64_t wall_ms)
+static void set_report_time(struct arena *arena, struct json *to, const char *name, int64_t wall_ms)
 {
     char text[MOMENT_TEXT_MAX];
     moment_format(wall_ms, text);
@@ -73,10 +74,10 @@ static struct json *collect_events(struct arena *arena, const struct json *lines
         if (str_eq(event, "saved") && str_eq(json_get_string(last, "event", NULL), "saved"))
             json_remove_element(events, last);
         struct json *entry = json_object(arena);
-        set_time(arena, entry, "time", json_get_int(line, "time", 0));
-        copy(arena, entry, line, "step");
-        copy(arena, entry, line, "event");
-        copy(arena, entry, line, "message");
+        set_report_time(arena, entry, "time", json_get_int(line, "time", 0));
+        copy_report_member(arena, entry, line, "step");
+        copy_report_member(arena, entry, line, "event");
+        copy_report_member(arena, entry, line, "message");
         json_append(events, entry);
         if (json_count(events) > EVENTS_MAX)
             json_remove_element(events, events->first);
@@ -108,10 +109,10 @@ struct json *run_report_document(struct arena *arena, const struct json *lines)
         if (json_get(line, "first")) { /* what a run begins with */
             runs++;
             done = json_number(json_get(line, "first"), 0);
-            copy(arena, document, line, "model");
-            copy(arena, document, line, "unit");
-            copy(arena, document, line, "steps");
-            copy(arena, document, line, "options");
+            copy_report_member(arena, document, line, "model");
+            copy_report_member(arena, document, line, "unit");
+            copy_report_member(arena, document, line, "steps");
+            copy_report_member(arena, document, line, "options");
             json_remove(document, "result");
         }
         if (str_eq(json_get_string(line, "event", NULL), "start"))
@@ -125,16 +126,16 @@ struct json *run_report_document(struct arena *arena, const struct json *lines)
     }
     json_set(arena, document, "done", json_int(arena, (int64_t)fmax(fmin(done, 1e18), 0)));
     json_set_int(arena, document, "runs", runs);
-    set_time(arena, document, "started", started);
-    set_time(arena, document, "ended", ended);
+    set_report_time(arena, document, "started", started);
+    set_report_time(arena, document, "ended", ended);
     json_set(arena, document, "seconds", json_real(arena, seconds_at_work(lines)));
     json_set(arena, document, "points", collect_points(arena, lines));
     json_set(arena, document, "events", collect_events(arena, lines));
     return document;
 }
 
-static int write_file(const char *directory, const char *name, const struct buf *text,
-                      struct err *err)
+static int write_report_file(const char *directory, const char *name, const struct buf *text,
+                             struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/%s", directory, name);
     if (text->overflowed)
@@ -155,10 +156,10 @@ int run_report_write(const char *directory, struct err *err)
     buf_init(&text, FILE_MAX);
     json_write_pretty(document, &text);
     buf_append_char(&text, '\n');
-    result = write_file(directory, "report.json", &text, err);
+    result = write_report_file(directory, "report.json", &text, err);
     if (result < 0)
         return result;
     buf_clear(&text);
     run_report_page(document, &text);
-    return write_file(directory, RUN_REPORT_PAGE, &text, err);
+    return write_report_file(directory, RUN_REPORT_PAGE, &text, err);
 }

@@ -115,14 +115,14 @@ void run_state_wait(struct run_state *state, const char *whom, int64_t now_ns)
     pthread_mutex_unlock(&state->lock);
 }
 
-static struct run_state_late *late_of(struct run_state_view *view, const char *task)
+static struct run_state_straggler *late_of(struct run_state_view *view, const char *task)
 {
     for (size_t i = 0; i < view->late_count; i++)
         if (str_eq(view->late[i].task, task))
             return &view->late[i];
     if (view->late_count == RUN_STATE_TASKS_MAX)
         return &view->late[RUN_STATE_TASKS_MAX - 1];
-    struct run_state_late *late = &view->late[view->late_count++];
+    struct run_state_straggler *late = &view->late[view->late_count++];
     str_copy(late->task, sizeof(late->task),
              view->late_count == RUN_STATE_TASKS_MAX ? "others" : task);
     return late;
@@ -166,7 +166,7 @@ void run_state_save_failed(struct run_state *state)
     pthread_mutex_unlock(&state->lock);
 }
 
-void run_state_look(struct run_state *state, int64_t now_ns, struct run_state_view *ret)
+void run_state_read(struct run_state *state, int64_t now_ns, struct run_state_view *ret)
 {
     *ret = NOTHING_KNOWN;
     if (!state)

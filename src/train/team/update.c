@@ -45,7 +45,7 @@ static void *update_thread(void *argument)
 
 /* On all threads; what cannot have one of its own is done here, since nothing of a step that got
  * this far may be left out. */
-static void run(const struct update *update)
+static void run_update(const struct update *update)
 {
     struct update_thread threads[TEAM_THREADS_MAX];
     for (int i = 1; i < update->threads; i++) {
@@ -72,7 +72,7 @@ void team_update(struct team *team, struct optimizer *optimizer, float clip, uin
         update.threads++;
     optimizer_clip(params, clip);
     update.work = step_slice;
-    run(&update);
+    run_update(&update);
     update.work = pack_part;
-    run(&update);
+    run_update(&update);
 }

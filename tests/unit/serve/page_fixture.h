@@ -5,7 +5,7 @@
 
 #include "models/face/model.h"
 #include "train/data/dataset.h"
-#include "train/network/params.h"
+#include "train/layers/params.h"
 
 static inline struct face_model *untrained_model(void)
 {

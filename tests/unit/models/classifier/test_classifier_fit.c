@@ -120,7 +120,7 @@ static void test_pictures_that_do_not_fit_are_refused_at_the_start(void **state)
 {
     struct classifier_fit_options options = small_run(20);
     _cleanup_free_ char *model_dir = mem_printf("%s/model", directory);
-    options.model_dir = model_dir;
+    options.fit.model_dir = model_dir;
     _cleanup_(cleanup_idx) struct idx *test = opened(IDX_TEST);
     test->labels[0] = 7;
     assert_int_equal(idx_write(test, directory, IDX_TEST, NULL), 0);
@@ -157,7 +157,7 @@ static void both_kinds_learn_with_each_optimizer(void **state)
         options.rate = CASES[i].rate;
         options.precision = CASES[i].precision;
         struct classifier_fit_result result = fit_alone(&options);
-        assert_true(result.judged);
+        assert_true(result.evaluated);
         assert_int_equal(result.eval.pictures, TEST);
         if (result.eval.accuracy < 0.9)
             fail_msg("case %zu: test accuracy %.3f", i, result.eval.accuracy);
@@ -199,8 +199,8 @@ static struct checkpoint *fit_together(int workers, int threads, enum precision 
     for (int i = 0; i < workers; i++) {
         worker[i] = (struct worker){.reducer = thread_reducer(&group, i), .options = small_run(3)};
         worker[i].options.batch = batch;
-        worker[i].options.model_dir = path;
-        worker[i].options.threads = threads;
+        worker[i].options.fit.model_dir = path;
+        worker[i].options.fit.threads = threads;
         worker[i].options.precision = precision;
         assert_int_equal(pthread_create(&worker[i].thread, NULL, run_worker, &worker[i]), 0);
     }
@@ -222,7 +222,7 @@ static void check_any_number_of_workers(enum precision precision)
     struct checkpoint *first = NULL;
     for (size_t i = 0; i < ARRAY_SIZE(WORKERS); i++) {
         char name[32];
-        snprintf(name, sizeof(name), "run-%s-%zu", precision_name(precision), i);
+        snprintf(name, sizeof(name), "run-%s-%zu", kernels_precision_name(precision), i);
         /* shares of whole parts: 192 = 6 · 32 */
         struct checkpoint *other = fit_together(WORKERS[i], THREADS[i], precision, 192, name);
         if (first) {
@@ -250,17 +250,17 @@ static void it_goes_on_where_it_was_stopped(void **state)
     struct classifier_fit_options options = small_run(9);
     options.optimizer = OPTIMIZER_SGD; /* the others make much of small differences at first */
     options.rate = 0.05f;
-    options.model_dir = whole;
+    options.fit.model_dir = whole;
     struct classifier_fit_result result = fit_alone(&options);
     classifier_fit_result_release(&result);
 
     static const volatile sig_atomic_t asked = 1;
-    options.model_dir = broken;
-    options.stop = &asked;
+    options.fit.model_dir = broken;
+    options.fit.stop = &asked;
     for (int i = 1; i < 9; i++) {
         result = fit_alone(&options);
         assert_true(result.stopped);
-        assert_false(result.judged);
+        assert_false(result.evaluated);
         assert_int_equal(result.last, i);
     }
     result = fit_alone(&options);
@@ -330,13 +330,13 @@ static void common_variables_are_learned(void **state)
     struct err err = ERR_INIT;
     struct ps_client *client = local_client(&config);
     char text[4096] = "";
-    options.log.stream = fmemopen(text, sizeof(text), "w");
-    options.log.style = PROGRESS_PLAIN;
+    options.fit.log.stream = fmemopen(text, sizeof(text), "w");
+    options.fit.log.style = PROGRESS_PLAIN;
     if (classifier_fit_async(&options, client, true, 1, &result, &err) < 0)
         fail_msg("%s", err.message);
-    fclose(options.log.stream);
+    fclose(options.fit.log.stream);
     assert_int_equal(result.last, 20);
-    assert_true(result.judged);
+    assert_true(result.evaluated);
     if (result.eval.accuracy < 0.9)
         fail_msg("test accuracy %.3f", result.eval.accuracy);
     assert_non_null(strstr(text, "step 20/20"));
@@ -371,6 +371,12 @@ static void what_cannot_be_trained_is_refused(void **state)
     ty_tf_config_free(config);
 }
 
+static uint64_t hash_of(const struct classifier_fit_options *options, const struct idx *train)
+{
+    uint64_t numbers[MODEL_NUMBERS_MAX];
+    return model_hash(numbers, classifier_fit_numbers_data(options, train, numbers));
+}
+
 static void workers_with_other_data_have_another_hash(void **state)
 {
     struct classifier_fit_options options = small_run(1);
@@ -379,12 +385,12 @@ static void workers_with_other_data_have_another_hash(void **state)
     more.count = 61;
     larger.height = larger.width = 9;
     finer.classes = 5;
-    uint64_t hash = classifier_fit_hash_data(&options, &idx);
-    assert_true(classifier_fit_hash_data(&options, &more) != hash);
-    assert_true(classifier_fit_hash_data(&options, &larger) != hash);
-    assert_true(classifier_fit_hash_data(&options, &finer) != hash);
-    options.seed++;
-    assert_true(classifier_fit_hash_data(&options, &idx) != hash);
+    uint64_t hash = hash_of(&options, &idx);
+    assert_true(hash_of(&options, &more) != hash);
+    assert_true(hash_of(&options, &larger) != hash);
+    assert_true(hash_of(&options, &finer) != hash);
+    options.fit.seed++;
+    assert_true(hash_of(&options, &idx) != hash);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)

@@ -8,6 +8,7 @@
 #include "train/run/checkpoint.h"
 #include "train/run/fit_agree.h"
 #include "train/run/fit_loop.h"
+#include "train/run/model.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -79,7 +80,7 @@ static int count_step(void *context, uint64_t step, bool stop, struct fit_loop_s
     if (step == counting->spoil_at)
         counting->params->values[2] = NAN;
     struct run_state_view view;
-    run_state_look(counting->state, 0, &view);
+    run_state_read(counting->state, 0, &view);
     if (step == counting->hide_at)
         hide_directory(true);
     if (view.failed_saves && counting->comes_back) {
@@ -102,6 +103,9 @@ static struct json *config_of(void *context, struct arena *arena)
     return json_object(arena);
 }
 
+static const struct model_steps COUNTING_STEPS = {
+    .step = count_step, .changed = values_changed, .config = config_of};
+
 /* Returns what was said. */
 static char *run(struct counting *counting, uint64_t steps, int expected,
                  struct fit_loop_result *ret, struct err *err)
@@ -121,26 +125,30 @@ static char *run(struct counting *counting, uint64_t steps, int expected,
     struct run_log_options options = {
         .style = PROGRESS_PLAIN, .stream = stream, .state = counting->state};
     struct run_log *log = run_log_new(&options, &(struct run_log_subject){.unit = "images"});
-    struct fit_loop loop = {
-        .model = counting->model ? counting->model : "counting",
-        .kept = counting->kept,
-        .claim = counting->claim,
+    const struct model model = {
+        .command = {.name = counting->model ? counting->model : "counting"},
+        .steps = &COUNTING_STEPS,
+    };
+    const struct fit_options fit = {
         .seed = 1,
-        .steps = steps,
-        .batch = 1,
         .model_dir = directory,
         .checkpoint_every = 1,
         .keep = 2,
-        .log = log,
+        .kept = counting->kept,
         .stop = &counting->stop,
+    };
+    struct fit_loop loop = {
+        .model = &model,
+        .options = &fit,
+        .claim = counting->claim,
+        .steps = steps,
+        .batch = 1,
+        .log = log,
         .start = "counting",
         .reducer = &others.reducer,
         .params = counting->params,
         .optimizer = counting->optimizer,
         .context = counting,
-        .step = count_step,
-        .changed = values_changed,
-        .config = config_of,
     };
     assert_int_equal(fit_loop_run(&loop, ret, err), expected);
     if (expected == 0)
@@ -447,10 +455,13 @@ static void a_state_is_handed_over_to_the_last_bit(void **state)
     struct params *params = params_new();
     params_declare(params, "zero", (int[]){4, 1, 1, 1}, PARAM_ZERO, 0);
     params_allocate(params, NULL);
+    const struct model model = {.steps = &COUNTING_STEPS};
+    const struct fit_options fit = {0};
     struct fit_loop loop = {.reducer = &reducer,
                             .params = params,
                             .optimizer = optimizer_new(OPTIMIZER_SGD, 0, params),
-                            .changed = values_changed};
+                            .model = &model,
+                            .options = &fit};
     uint64_t step = 0;
     assert_int_equal(fit_agree(&loop, &step, NULL), 0);
     assert_int_equal(step, 3);

@@ -6,6 +6,7 @@
 #include "base/system/file.h"
 #include "train/run/checkpoint.h"
 #include "train/run/fit_loop.h"
+#include "train/run/model.h"
 #include "train/run/model_dir.h"
 
 #include <setjmp.h>
@@ -108,24 +109,23 @@ static char *run(struct worker *worker, struct fit_loop_result *ret)
     struct run_log *log =
         run_log_new(&(struct run_log_options){.style = PROGRESS_PLAIN, .stream = stream},
                     &(struct run_log_subject){.unit = "images"});
+    static const struct model_steps steps = {
+        .step = one_step, .changed = values_changed, .config = config_of};
+    static const struct model model = {.command = {.name = "counting"}, .steps = &steps};
+    const struct fit_options fit = {
+        .seed = 1, .model_dir = directory, .checkpoint_every = 1, .keep = 2};
     struct fit_loop loop = {
-        .model = "counting",
+        .model = &model,
+        .options = &fit,
         .claim = &worker->claim,
-        .seed = 1,
         .steps = STEPS,
         .batch = 1,
-        .model_dir = directory,
-        .checkpoint_every = 1,
-        .keep = 2,
         .log = log,
         .start = "counting",
         .reducer = &worker->reducer,
         .params = worker->params,
         .optimizer = optimizer,
         .context = worker,
-        .step = one_step,
-        .changed = values_changed,
-        .config = config_of,
     };
     struct err err = ERR_INIT;
     if (fit_loop_run(&loop, ret, &err) < 0)

@@ -1,5 +1,5 @@
 /* The people of a command; see people.h. */
-#include "cli/trainer/people.h"
+#include "models/face/people.h"
 
 #include "base/str.h"
 
@@ -34,8 +34,8 @@ static bool are_faces(size_t faces, size_t pictures)
 }
 
 /* Takes the data set over. */
-static int look_at(struct dataset *opened, const char *folder, const struct people_crop *crop,
-                   int threads, bool *ret_few_faces, struct dataset **ret, struct err *err)
+static int survey_people(struct dataset *opened, const char *folder, const struct people_crop *crop,
+                         int threads, bool *ret_few_faces, struct dataset **ret, struct err *err)
 {
     _cleanup_(cleanup_dataset) struct dataset *dataset = opened;
     _cleanup_(dataset_survey_release) struct dataset_survey survey = {0};
@@ -68,7 +68,7 @@ int people_open(const char *folder, const struct people_crop *crop, int threads,
 {
     struct dataset *dataset = NULL;
     int result = dataset_open_folder(folder, &dataset, err);
-    return result < 0 ? result : look_at(dataset, folder, crop, threads, NULL, ret, err);
+    return result < 0 ? result : survey_people(dataset, folder, crop, threads, NULL, ret, err);
 }
 
 int people_open_any(const char *folder, const struct people_crop *crop, int threads,
@@ -79,7 +79,7 @@ int people_open_any(const char *folder, const struct people_crop *crop, int thre
     int result = dataset_open_folder(folder, &dataset, err);
     if (result == -ERR_NOT_FOUND && dataset_open_pictures(folder, &dataset, &none) == 0)
         result = 0;
-    return result < 0 ? result : look_at(dataset, folder, crop, threads, NULL, ret, err);
+    return result < 0 ? result : survey_people(dataset, folder, crop, threads, NULL, ret, err);
 }
 
 int people_open_training(const char *folder, struct people_crop *crop, int threads,
@@ -89,7 +89,7 @@ int people_open_training(const char *folder, struct people_crop *crop, int threa
     bool few = false;
     int result = dataset_open_folder(folder, &dataset, err);
     if (result == 0)
-        result = look_at(dataset, folder, crop, threads, &few, ret, err);
+        result = survey_people(dataset, folder, crop, threads, &few, ret, err);
     if (result == 0 && crop->crop == FACE_CROP_AUTO && few) {
         dataset_survey_forget_faces(*ret);
         crop->crop = FACE_CROP_OFF;

@@ -1,14 +1,13 @@
-/* The options of `trainer fit face`, and what they mean for the training; see fit_face.h. */
-#include "cli/trainer/fit_face.h"
+/* The options of `trainer fit face`, and what they mean for the training; see options.h. */
+#include "models/face/options.h"
 
 #include "base/str.h"
-#include "cli/trainer/people.h"
+#include "models/face/people.h"
 
-#include <stdio.h>
-
-static struct face_fit_options read_values(const struct fit_face_values *values)
+static struct face_fit_options read_values(const struct face_values *values)
 {
     struct face_fit_options options = FACE_FIT_DEFAULT;
+    options.fit = fit_options_read(&values->shared);
     options.model = (struct face_config){
         .side = (int)values->side,
         .channels = (int)values->channels,
@@ -19,20 +18,16 @@ static struct face_fit_options read_values(const struct fit_face_values *values)
         .five_views = str_eq(values->views, "5"),
         .precision = str_eq(values->shared.precision, "bf16") ? PRECISION_BF16 : PRECISION_FP32,
     };
-    options.seed = (uint64_t)values->shared.seed;
     options.steps = (uint64_t)values->steps;
     options.batch_persons = (size_t)values->batch_persons;
     options.batch_pictures = (size_t)values->batch_pictures;
     options.held_out = (size_t)values->held_out;
-    options.threads = (int)values->shared.threads;
-    options.loaders = (int)values->shared.loaders;
     options.triplet = (struct triplet_config){
         .mining = str_eq(values->mining, "batch-hard") ? TRIPLET_BATCH_HARD : TRIPLET_SEMI_HARD,
         .margin = (float)values->margin,
     };
     options.optimizer = str_eq(values->optimizer, "sgd") ? OPTIMIZER_SGD : OPTIMIZER_ADAM;
     options.weight_decay = (float)values->weight_decay;
-    options.clip = (float)values->shared.clip;
     options.schedule = str_eq(values->schedule, "constant") ? SCHEDULE_CONSTANT : SCHEDULE_COSINE;
     options.rate = (float)values->rate;
     options.warm_up = (uint64_t)values->warm_up;
@@ -51,17 +46,11 @@ static struct face_fit_options read_values(const struct fit_face_values *values)
     options.blend = (float)values->blend;
     options.reshape = (float)values->reshape;
     options.start_from = str_is_empty(values->start_from) ? NULL : values->start_from;
-    options.model_dir = str_is_empty(values->shared.model_dir) ? NULL : values->shared.model_dir;
-    options.checkpoint_every = (uint64_t)values->shared.checkpoint_every;
-    options.keep = (size_t)values->shared.keep;
-    options.log.style = fit_log_style(values->shared.cluster.log);
-    options.log.stream = stdout;
-    options.stop = &fit_stop_asked;
     return options;
 }
 
 /* --batch counts pictures, of which every person of the batch has the same number. */
-static int take_batch(const struct fit_face_values *values, struct face_fit_options *options,
+static int take_batch(const struct face_values *values, struct face_fit_options *options,
                       struct err *err)
 {
     if (!values->batch)
@@ -75,18 +64,18 @@ static int take_batch(const struct fit_face_values *values, struct face_fit_opti
     return 0;
 }
 
-int fit_face_options_of(const struct fit_face_values *values, struct face_fit_options *ret,
-                        struct err *err)
+int face_options_read(const struct face_values *values, struct face_fit_options *ret,
+                      struct err *err)
 {
     *ret = read_values(values);
     if (face_config_check(&ret->model, err) < 0)
-        return fit_refuse_usage(err);
+        return fit_options_refuse(err);
     return take_batch(values, ret, err);
 }
 
-#define FIELD(name) .offset = offsetof(struct fit_face_values, name)
+#define FIELD(name) .offset = offsetof(struct face_values, name)
 
-const struct option FIT_FACE_OPTIONS[] = {
+const struct option FACE_OPTIONS[] = {
     {.name = "data",
      .aliases = "data-dir",
      .type = OPTION_PATH,
@@ -96,7 +85,7 @@ const struct option FIT_FACE_OPTIONS[] = {
      .value = "DIR",
      .marks = FIT_FREE,
      .help = "folder with one folder a person, or 'procedural' for drawn people"},
-    PEOPLE_CROP_OPTION(offsetof(struct fit_face_values, crop), "auto"),
+    PEOPLE_CROP_OPTION(offsetof(struct face_values, crop), "auto"),
     {.name = "persons",
      .type = OPTION_INT,
      FIELD(persons),

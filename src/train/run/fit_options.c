@@ -1,7 +1,11 @@
 /* The options that every training has; see fit_options.h. */
-#include "cli/trainer/fit_options.h"
+#include "train/run/fit_options.h"
 
-#define FIELD(name) .offset = offsetof(struct fit_shared, name)
+#include "base/str.h"
+#include "comm/cluster/tf_config.h"
+#include "train/run/monitor_address.h"
+
+#define FIELD(name) .offset = offsetof(struct fit_values, name)
 
 const struct option FIT_OPTIONS[] = {
     {.name = "seed",
@@ -34,7 +38,7 @@ const struct option FIT_OPTIONS[] = {
      FIELD(watch.monitor),
      .environment = "TRAINER_MONITOR|TRAINER_MONITOR_PORT",
      .fallback = "off",
-     .check = fit_watch_check,
+     .check = monitor_address_check,
      .value = "PORT|IP:PORT|off",
      .marks = FIT_FREE,
      .help = "where to answer /progress, /metrics and /healthz meanwhile; PORT alone is that of "
@@ -185,14 +189,30 @@ const struct option FIT_NETWORK_OPTIONS[] = {
     {.more = FIT_OPTIONS},
 };
 
-int fit_refuse_usage(struct err *err)
+enum progress_style fit_options_style(const char *log)
+{
+    return str_eq(log, "json")    ? PROGRESS_JSON
+           : str_eq(log, "plain") ? PROGRESS_PLAIN
+                                  : PROGRESS_AUTO;
+}
+
+struct fit_options fit_options_read(const struct fit_values *values)
+{
+    return (struct fit_options){
+        .seed = (uint64_t)values->seed,
+        .threads = (int)values->threads,
+        .loaders = (int)values->loaders,
+        .clip = (float)values->clip,
+        .model_dir = str_is_empty(values->model_dir) ? NULL : values->model_dir,
+        .checkpoint_every = (uint64_t)values->checkpoint_every,
+        .keep = (size_t)values->keep,
+        .log = {.style = fit_options_style(values->cluster.log)},
+    };
+}
+
+int fit_options_refuse(struct err *err)
 {
     if (err)
         err->code = ERR_USAGE;
     return -ERR_USAGE;
-}
-
-void fit_say_not_kept(void)
-{
-    fit_say_line(NULL, "the model will not be kept: --model-dir says where to keep it");
 }

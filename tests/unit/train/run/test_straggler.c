@@ -1,6 +1,6 @@
 /* Who holds up a run: what is said after a minute, when it is not said again, and what is left for
  * the end. */
-#include "train/run/late_watch.h"
+#include "train/run/straggler.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,53 +15,53 @@ static const int64_t SECOND = 1000000000;
 static struct run_state_view view_of(struct run_state *state)
 {
     struct run_state_view view;
-    run_state_look(state, 1, &view);
+    run_state_read(state, 1, &view);
     return view;
 }
 
 static void a_large_part_of_a_minute_is_said_once(void **unused)
 {
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
-    struct late_watch watch;
-    char text[LATE_WATCH_TEXT_MAX];
+    struct straggler watch;
+    char text[STRAGGLER_TEXT_MAX];
     run_state_waited(state, "worker 1", 500 * SECOND); /* before the run began */
     struct run_state_view view = view_of(state);
-    late_watch_begin(&watch, &view, 10 * SECOND);
-    assert_false(late_watch_is_due(&watch, 69 * SECOND));
-    assert_true(late_watch_is_due(&watch, 70 * SECOND));
+    straggler_begin(&watch, &view, 10 * SECOND);
+    assert_false(straggler_is_due(&watch, 69 * SECOND));
+    assert_true(straggler_is_due(&watch, 70 * SECOND));
     run_state_waited(state, "worker 1", 11 * SECOND);
     run_state_waited(state, "worker 2", 12 * SECOND + SECOND / 2);
     view = view_of(state);
-    assert_true(late_watch_look(&watch, &view, 70 * SECOND, text));
+    assert_true(straggler_check(&watch, &view, 70 * SECOND, text));
     assert_string_equal(text, "worker 2 was waited for 12.5 s of the last 60 s");
-    assert_false(late_watch_is_due(&watch, 129 * SECOND));
+    assert_false(straggler_is_due(&watch, 129 * SECOND));
     run_state_waited(state, "worker 2", 13 * SECOND);
     view = view_of(state);
-    assert_false(late_watch_look(&watch, &view, 130 * SECOND, text)); /* it is known */
+    assert_false(straggler_check(&watch, &view, 130 * SECOND, text)); /* it is known */
     run_state_waited(state, "worker 2", 11 * SECOND);
     view = view_of(state);
-    assert_false(late_watch_look(&watch, &view, 190 * SECOND, text)); /* not so much */
+    assert_false(straggler_check(&watch, &view, 190 * SECOND, text)); /* not so much */
     run_state_waited(state, "worker 2", 13 * SECOND);
     view = view_of(state);
-    assert_true(late_watch_look(&watch, &view, 250 * SECOND, text)); /* again */
+    assert_true(straggler_check(&watch, &view, 250 * SECOND, text)); /* again */
 }
 
 static void the_worst_of_a_run_is_said_at_its_end(void **unused)
 {
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
-    struct late_watch watch;
-    char text[LATE_WATCH_TEXT_MAX];
+    struct straggler watch;
+    char text[STRAGGLER_TEXT_MAX];
     run_state_waited(state, "worker 1", 500 * SECOND);
     struct run_state_view view = view_of(state);
-    late_watch_begin(&watch, &view, SECOND);
-    assert_false(late_watch_sum(&watch, &view, 61 * SECOND, text));
+    straggler_begin(&watch, &view, SECOND);
+    assert_false(straggler_summarize(&watch, &view, 61 * SECOND, text));
     run_state_waited(state, "chief 0", 2 * SECOND);
     run_state_waited(state, "worker 1", 3 * SECOND);
     view = view_of(state);
-    assert_false(late_watch_sum(&watch, &view, 61 * SECOND, text));
+    assert_false(straggler_summarize(&watch, &view, 61 * SECOND, text));
     run_state_waited(state, "worker 1", SECOND);
     view = view_of(state);
-    assert_true(late_watch_sum(&watch, &view, 61 * SECOND, text));
+    assert_true(straggler_summarize(&watch, &view, 61 * SECOND, text));
     assert_string_equal(text, "worker 1 was waited for 4.0 s of 60.0 s");
 }
 

@@ -1,8 +1,8 @@
 /* What a run is held to; see fit_terms.h. */
-#include "cli/trainer/fit_terms.h"
+#include "train/run/fit_terms.h"
 
 #include "base/hash.h"
-#include "cli/trainer/fit_options.h"
+#include "train/run/fit_options.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* Shapes and tensors. A tensor never travels without its shape, so a kernel can be read, and its
- * caller checked, without knowing the model. Everything is float32 in NHWC order: the channels of
- * one pixel lie side by side, which is what the vector kernels and the convolution's inner loop
- * want. Nothing here owns memory: a tensor is a view into an arena that somebody else holds. */
+/* Shapes and tensors. A tensor always carries its shape, so a kernel can be read, and its caller
+ * checked, without knowing the model. Everything is float32 in NHWC order: the channels of one
+ * pixel are contiguous, as the vector kernels and the inner loop of the convolution need them.
+ * Nothing here owns memory: a tensor is a view into an arena of its creator. */
 #ifndef TRAINYARD_TRAIN_TENSOR_H
 #define TRAINYARD_TRAIN_TENSOR_H
 

@@ -1,5 +1,5 @@
 /* The parameters of a model; see params.h. */
-#include "train/network/params.h"
+#include "train/layers/params.h"
 
 #include "base/hash.h"
 #include "base/mem.h"

@@ -1,12 +1,12 @@
 /* The options of `trainer fit face`: their table, and what they mean for the training. */
-#ifndef TRAINYARD_CLI_TRAINER_FIT_FACE_H
-#define TRAINYARD_CLI_TRAINER_FIT_FACE_H
+#ifndef TRAINYARD_MODELS_FACE_OPTIONS_H
+#define TRAINYARD_MODELS_FACE_OPTIONS_H
 
-#include "cli/trainer/fit_options.h"
 #include "models/face/fit.h"
+#include "train/run/fit_options.h"
 
-struct fit_face_values {
-    struct fit_shared shared;
+struct face_values {
+    struct fit_values shared;
     const char *data, *crop, *optimizer, *schedule, *mining, *norm, *light, *views, *start_from;
     int64_t persons, pictures, held_out, steps, epochs, batch, batch_persons, batch_pictures, side,
         channels, embedding, width, warm_up;
@@ -14,12 +14,13 @@ struct fit_face_values {
         backdrop;
     bool plain_pictures;
 };
-FIT_SHARED_FIRST(struct fit_face_values);
+FIT_VALUES_FIRST(struct face_values);
 
-extern const struct option FIT_FACE_OPTIONS[];
+extern const struct option FACE_OPTIONS[];
 
-/* Refuses values that do not go together. --epochs is left to who knows the data. */
-int fit_face_options_of(const struct fit_face_values *values, struct face_fit_options *ret,
-                        struct err *err);
+/* Converts the values, except --epochs, whose meaning depends on the data. Returns -ERR_USAGE for
+ * values that do not go together. */
+int face_options_read(const struct face_values *values, struct face_fit_options *ret,
+                      struct err *err);
 
 #endif
