@@ -45,12 +45,6 @@ struct json *kube_owner_reference_new(struct arena *arena, const struct json *ow
 /* Add the reference, or replace the one of the same uid. */
 void kube_meta_add_owner(struct arena *arena, struct json *object, struct json *reference);
 
-/* status.conditions[type], or NULL; and whether its status is "True". */
-struct json *kube_condition_get(const struct json *object, const char *type);
-bool kube_condition_is_true(const struct json *object, const char *type);
-/* The same, made with its type alone where it is missing. */
-struct json *kube_condition_ensure(struct arena *arena, struct json *object, const char *type);
-
 /* A new {apiVersion, kind, metadata: {name, namespace}}; namespace_ NULL or "": none. */
 struct json *kube_object_make(struct arena *arena, const struct kube_resource *resource,
                               const char *namespace_, const char *name);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 static void pass_init(struct workflow_pass *pass, const struct workflow_observed *observed,
@@ -55,23 +56,15 @@ static void set_time(struct workflow_pass *pass, struct json *object, const char
     json_set_string(pass->arena, object, field, text);
 }
 
+/* Argo's conditions have no times, and none is written that never held. */
 static void set_condition(struct workflow_pass *pass, const char *type, bool holds)
 {
+    const struct kube_condition wanted = {
+        .type = type, .status = holds ? "True" : "False", .now_ms = -1};
     struct json *conditions = json_ensure_array(pass->arena, pass->status, "conditions");
-    struct json *condition = NULL;
 
-    JSON_EACH (found, conditions) {
-        if (str_eq(json_get_string(found, "type", ""), type))
-            condition = found;
-    }
-    if (!condition) {
-        if (!holds)
-            return;
-        condition = json_object(pass->arena);
-        json_set_string(pass->arena, condition, "type", type);
-        json_append(conditions, condition);
-    }
-    json_set_string(pass->arena, condition, "status", holds ? "True" : "False");
+    if (holds || kube_condition_find(conditions, type))
+        kube_condition_set(pass->arena, conditions, &wanted, 0);
 }
 
 static void set_phase(struct workflow_pass *pass, enum workflow_phase phase, const char *message)

@@ -11,7 +11,7 @@
 #include "engine/engine.h"
 #include "kube/client/client.h"
 #include "kube/client/kubeconfig.h"
-#include "kube/object.h"
+#include "kube/condition.h"
 #include "loop/loop.h"
 #include "loop/signals.h"
 #include "net/http/server.h"

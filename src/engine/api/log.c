@@ -2,7 +2,7 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/api/rest.h"
-#include "kube/object.h"
+#include "kube/condition.h"
 
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include "engine/api/rest.h"
 #include "engine/api/version_trees.h"
 #include "engine/watch/watchers.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 #include "kube/pod_container.h"
 

@@ -6,6 +6,7 @@
 #include "engine/controllers/hub.h"
 #include "engine/crd/definition.h"
 #include "kube/client/workqueue.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "engine/scheduler/internal.h"
 #include "engine/scheduler/pod_affinity.h"
 #include "engine/scheduler/preempt.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <stdlib.h>

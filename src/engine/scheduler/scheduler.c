@@ -11,6 +11,7 @@
 #include "engine/scheduler/score.h"
 #include "engine/scheduler/taints.h"
 #include "engine/scheduler/topology_spread.h"
+#include "kube/condition.h"
 #include "kube/devices.h"
 #include "kube/object.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/object.h"
+#include "kube/condition.h"
 
 static const char NO_SCHEDULE[] = "NoSchedule", NO_EXECUTE[] = "NoExecute";
 

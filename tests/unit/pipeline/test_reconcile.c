@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <setjmp.h>
