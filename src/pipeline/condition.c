@@ -1,10 +1,9 @@
 /* Conditions; see condition.h. */
 #include "pipeline/condition.h"
 
-#include "pipeline/json_path.h"
-
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/json_path.h"
 
 #include <string.h>
 
@@ -93,7 +92,7 @@ static int eval_one(struct arena *arena, const char *text, const struct json *ob
     const char *behind = at + strlen(OPERATORS[which]);
     const char *right = trim(arena, behind, strlen(behind));
     if (object)
-        left = workflow_json_path_dotted(arena, object, left);
+        left = json_path_print(arena, json_path_find_dotted(arena, left, object));
     *ret = left && compare(left, OPERATORS[which], right);
     return 0;
 }

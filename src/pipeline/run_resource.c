@@ -3,7 +3,6 @@
  * writing it down; so a made object is named from its node and says which node made it, and the
  * second time finds its own. */
 #include "pipeline/condition.h"
-#include "pipeline/json_path.h"
 #include "pipeline/reconcile_internal.h"
 #include "pipeline/resource_kind.h"
 #include "pipeline/text.h"
@@ -12,6 +11,7 @@
 #include "base/json/yaml.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/json_path.h"
 #include "kube/object.h"
 
 #include <string.h>
@@ -117,12 +117,13 @@ static int make_outputs(struct workflow_pass *pass, struct json *node, const str
     JSON_EACH (output, json_at(template_, "outputs", "parameters", NULL)) {
         const char *name = json_get_string(output, "name", "");
         const char *path = json_get_string(json_get(output, "valueFrom"), "jsonPath", "{}");
-        const char *value = "";
-        int result = workflow_json_path(pass->arena, object, path, &value, err);
+        const struct json *value;
+        int result = json_path_find_one(pass->arena, path, object, &value, err);
 
         if (result < 0)
             return err_wrap(err, "output parameter '%s'", name);
-        workflow_node_add_output(&pass->nodes, node, name, value);
+        const char *text = json_path_print(pass->arena, value);
+        workflow_node_add_output(&pass->nodes, node, name, text ? text : "");
     }
     return 0;
 }
