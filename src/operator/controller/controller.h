@@ -8,8 +8,8 @@
 #include "loop/loop.h"
 #include "net/http/http.h"
 #include "operator/controller/dialer.h"
-#include "operator/controller/host_ports.h"
 #include "operator/kind/training_kind.h"
+#include "operator/reconcile/host_ports.h"
 #include "operator/reconcile/report_place.h"
 
 #include <stddef.h>

@@ -5,8 +5,8 @@
 
 #include "kube/client/informer.h"
 #include "loop/loop.h"
-#include "operator/controller/host_ports.h"
 #include "operator/kind/training_kind.h"
+#include "operator/reconcile/host_ports.h"
 
 struct host_ports_share {
     struct host_ports *ports, *own; /* own: where nobody shares with us; else NULL */

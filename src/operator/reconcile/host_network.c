@@ -5,7 +5,7 @@
  */
 #include "operator/reconcile/host_network.h"
 
-#include "operator/controller/host_ports.h"
+#include "operator/reconcile/host_ports.h"
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "base/hash.h"

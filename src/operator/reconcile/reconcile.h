@@ -5,8 +5,8 @@
 #define TRAINYARD_OPERATOR_RECONCILE_H
 
 #include "base/json/json.h"
-#include "operator/controller/host_ports.h"
 #include "operator/kind/training_kind.h"
+#include "operator/reconcile/host_ports.h"
 #include "operator/reconcile/plan.h"
 
 struct training_gang;

@@ -1,6 +1,6 @@
 /* The table of ports held; see host_ports.h. Only controllers change it, on their loop; the
  * reconcile reads it. */
-#include "operator/controller/host_ports.h"
+#include "operator/reconcile/host_ports.h"
 
 #include "base/cleanup.h"
 #include "base/map.h"

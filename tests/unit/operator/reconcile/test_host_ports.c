@@ -1,5 +1,5 @@
 /* The table of ports held, and the range as an option. */
-#include "operator/controller/host_ports.h"
+#include "operator/reconcile/host_ports.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"
