@@ -1,7 +1,7 @@
 /* References in the texts of workflows, and conditions: whatever is written, the answer is a text
  * or an error. */
-#include "pipeline/condition.h"
-#include "pipeline/text.h"
+#include "pipeline/spec/condition.h"
+#include "pipeline/spec/text.h"
 
 #include <stdint.h>
 #include <string.h>

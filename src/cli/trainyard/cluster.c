@@ -18,7 +18,7 @@
 #include "node/network/connect.h"
 #include "node/node.h"
 #include "operator/controller/controller.h"
-#include "pipeline/controller.h"
+#include "pipeline/controller/controller.h"
 #include "store/store.h"
 #include "tls/tls.h"
 
