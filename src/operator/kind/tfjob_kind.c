@@ -1,7 +1,6 @@
 /* The TFJob: kubeflow.org/v1, with the names, words and defaults of the incumbent. */
 #include "operator/kind/tf_config_env.h"
 #include "operator/kind/training_job.h"
-#include "operator/reconcile/plan.h"
 
 #include "base/str.h"
 #include "kube/object.h"
@@ -46,21 +45,23 @@ static bool has_replicas(const struct training_job *job, enum training_replica_t
  * evaluator runs no server that could answer: the job would hang without a word. Other APIs of
  * TensorFlow (Estimator, TF 1) need the evaluator there, so it stays; a job with the annotation has
  * decided. */
-static void advise(const struct training_job *job, struct training_plan *plan)
+static size_t tfjob_advise(struct arena *arena, const struct training_job *job,
+                           struct training_advice *ret)
 {
     bool trains = has_replicas(job, TRAINING_CHIEF) || has_replicas(job, TRAINING_MASTER) ||
                   has_replicas(job, TRAINING_WORKER);
 
     if (!trains || !has_replicas(job, TRAINING_PS) || !has_replicas(job, TRAINING_EVALUATOR) ||
         kube_meta_annotation(job->json, TRAINING_EVALUATOR_ANNOTATION))
-        return;
-    training_plan_event(plan, true, "EvaluatorInTFConfig",
-                        "TF_CONFIG lists the evaluator beside the parameter servers, as Kubeflow's "
-                        "operator does; a program with TensorFlow 2's ParameterServerStrategy "
-                        "hangs then: set the annotation " TRAINING_EVALUATOR_ANNOTATION
-                        ": \"false\" and create the job again, or \"true\" if your program "
-                        "uses another strategy")
-        ->once = true;
+        return 0;
+    *ret = (struct training_advice){
+        .reason = "EvaluatorInTFConfig",
+        .message = "TF_CONFIG lists the evaluator beside the parameter servers, as Kubeflow's "
+                   "operator does; a program with TensorFlow 2's ParameterServerStrategy hangs "
+                   "then: set the annotation " TRAINING_EVALUATOR_ANNOTATION
+                   ": \"false\" and create the job again, or \"true\" if your program uses "
+                   "another strategy"};
+    return 1;
 }
 
 /* TF_CONFIG goes last, so that it wins over one in the template. */
@@ -108,7 +109,7 @@ const struct training_kind TRAINING_TFJOB = {
         },
     .read = read_fields,
     .validate = validate_fields,
-    .advise = advise,
+    .advise = tfjob_advise,
     .check = training_tf_config_check,
     .prepare = training_tf_config_prepare,
     .set_environment = set_environment,

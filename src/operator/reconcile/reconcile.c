@@ -137,13 +137,23 @@ static void end_job(struct training_pass *pass, const struct training_judgement 
     training_plan_event(pass->plan, !succeeded, reason, "%s", judgement->message);
 }
 
+static void pass_add_advice(struct training_pass *pass)
+{
+    struct training_advice advice[TRAINING_ADVICE_MAX];
+    size_t count =
+        pass->job.kind->advise ? pass->job.kind->advise(pass->arena, &pass->job, advice) : 0;
+
+    for (size_t i = 0; i < count; i++)
+        training_plan_event(pass->plan, true, advice[i].reason, "%s", advice[i].message)->once =
+            true;
+}
+
 static void run_job(struct training_pass *pass)
 {
     struct training_judgement judgement;
 
     training_pass_report_pods(pass);
-    if (pass->job.kind->advise)
-        pass->job.kind->advise(&pass->job, pass->plan);
+    pass_add_advice(pass);
     /* The time in a queue is not the job's. */
     if (training_pass_time(pass, "startTime") < 0 && !training_pass_waits_for_group(pass))
         training_pass_set_time(pass, "startTime");
