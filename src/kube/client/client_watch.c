@@ -99,7 +99,7 @@ static void give_end(struct kube_watch *watch, const struct err *err)
     watch_free(watch);
 }
 
-static bool on_event(void *context, const char *type, struct json *object)
+static bool on_watch_event(void *context, const char *type, struct json *object)
 {
     struct kube_watch *watch = context;
     watch->busy = true;
@@ -108,7 +108,7 @@ static bool on_event(void *context, const char *type, struct json *object)
     return watch->client != NULL;
 }
 
-static void on_head(void *context, int status, const struct http_header *headers)
+static void on_watch_head(void *context, int status, const struct http_header *headers)
 {
     struct kube_watch *watch = context;
     watch->status = status;
@@ -123,7 +123,7 @@ struct arena *kube_watch_take_arena(struct kube_watch *watch)
     return arena;
 }
 
-static void decode(struct loop_work *work)
+static void watch_decode_line(struct loop_work *work)
 {
     struct decoding *decoding = CONTAINER_OF(work, struct decoding, work);
     _cleanup_(cleanup_arena) struct arena *scratch = arena_new();
@@ -145,7 +145,7 @@ static void on_decoded(struct loop_work *work);
 static void start_decoding(struct kube_watch *watch, const char *data, size_t size)
 {
     struct decoding *decoding = mem_zalloc(sizeof(*decoding));
-    decoding->work = (struct loop_work){.work = decode, .done = on_decoded};
+    decoding->work = (struct loop_work){.work = watch_decode_line, .done = on_decoded};
     decoding->watch = watch;
     decoding->arena = arena_new();
     decoding->line = watch->decoder.line;
@@ -156,7 +156,7 @@ static void start_decoding(struct kube_watch *watch, const char *data, size_t si
 }
 
 /* Decode line by line up to a large one; what is behind it waits. */
-static int feed(struct kube_watch *watch, const char *data, size_t size, struct err *err)
+static int watch_feed(struct kube_watch *watch, const char *data, size_t size, struct err *err)
 {
     const char *end = data + size;
     int result = 0;
@@ -169,17 +169,17 @@ static int feed(struct kube_watch *watch, const char *data, size_t size, struct 
             buf_append(&watch->waiting, newline + 1, (size_t)(end - newline - 1));
             return 0;
         }
-        result = watch_decoder_feed(&watch->decoder, data, piece, on_event, watch, err);
+        result = watch_decoder_feed(&watch->decoder, data, piece, on_watch_event, watch, err);
         data += piece;
     }
     return result;
 }
 
 /* Feed, and see what has become of the watch: false if it is gone. */
-static bool take_data(struct kube_watch *watch, const char *data, size_t size)
+static bool watch_take_data(struct kube_watch *watch, const char *data, size_t size)
 {
     struct err err = ERR_INIT;
-    int result = feed(watch, data, size, &err);
+    int result = watch_feed(watch, data, size, &err);
     if (watch->client && result == 0)
         return true;
     if (watch->client)
@@ -189,7 +189,7 @@ static bool take_data(struct kube_watch *watch, const char *data, size_t size)
     return false;
 }
 
-static void finish(struct kube_watch *watch)
+static void watch_finish(struct kube_watch *watch)
 {
     struct err err = watch->end_err;
     if (!err.code)
@@ -217,27 +217,27 @@ static void on_decoded(struct loop_work *work)
         give_end(watch, &err);
         return;
     }
-    if (event.object && !on_event(watch, event.type, event.object)) {
+    if (event.object && !on_watch_event(watch, event.type, event.object)) {
         watch_free(watch);
         return;
     }
     watch->event_arena = arena_free(watch->event_arena);
     struct buf waiting = watch->waiting;
     buf_init(&watch->waiting, WAITING_MAX);
-    bool lives = take_data(watch, waiting.data, waiting.size);
+    bool lives = watch_take_data(watch, waiting.data, waiting.size);
     buf_release(&waiting);
     if (lives && watch->ended && !watch->decoding)
-        finish(watch);
+        watch_finish(watch);
 }
 
-static void on_data(void *context, const void *data, size_t size)
+static void on_watch_data(void *context, const void *data, size_t size)
 {
     struct kube_watch *watch = context;
     loop_timer_start(&watch->silence, WATCH_SILENCE_MS);
     if (watch->status >= 400) {
         buf_append(&watch->refusal, data, size);
     } else if (!watch->decoding) {
-        take_data(watch, data, size);
+        watch_take_data(watch, data, size);
     } else {
         buf_append(&watch->waiting, data, size);
         if (watch->waiting.overflowed) {
@@ -256,7 +256,7 @@ static void on_silence(struct loop_timer *timer)
     give_end(CONTAINER_OF(timer, struct kube_watch, silence), NULL);
 }
 
-static void on_end(void *context, const struct err *transport_err)
+static void on_watch_end(void *context, const struct err *transport_err)
 {
     struct kube_watch *watch = context;
     struct err err = ERR_INIT;
@@ -269,7 +269,7 @@ static void on_end(void *context, const struct err *transport_err)
     watch->ended = true;
     watch->end_err = err;
     if (!watch->decoding)
-        finish(watch);
+        watch_finish(watch);
 }
 
 struct kube_watch *kube_watch_start(struct kube_client *client,
@@ -278,7 +278,7 @@ struct kube_watch *kube_watch_start(struct kube_client *client,
                                     const char *resource_version, kube_watch_event *event,
                                     kube_watch_end *end, void *context)
 {
-    static const struct http_listener LISTENER = {on_head, on_data, on_end};
+    static const struct http_listener LISTENER = {on_watch_head, on_watch_data, on_watch_end};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     int64_t seconds = WATCH_MIN_S + (int64_t)rand_below(&client->rand, WATCH_SPREAD_S);
     char *query = arena_printf(arena, "watch=true&allowWatchBookmarks=true&timeoutSeconds=%lld",

@@ -48,7 +48,8 @@ struct kube_event_entry {
 
 /* A short name for a long text: thousands of events are remembered. Two texts share one once in
  * 2^64, and what an attacker writes does not help it. */
-static const char *digest(struct arena *arena, const struct kube_client *client, const char *text)
+static const char *event_digest(struct arena *arena, const struct kube_client *client,
+                                const char *text)
 {
     return arena_printf(arena, "%016" PRIx64, hash_bytes(&client->event_key, text, strlen(text)));
 }
@@ -57,9 +58,9 @@ static const char *digest(struct arena *arena, const struct kube_client *client,
 static const char *budget_object(struct arena *arena, const struct kube_client *client,
                                  const struct news *news)
 {
-    return digest(arena, client,
-                  arena_printf(arena, "%s/%s/%s\n%s", news->namespace_, news->name, news->uid,
-                               news->component));
+    return event_digest(arena, client,
+                        arena_printf(arena, "%s/%s/%s\n%s", news->namespace_, news->name, news->uid,
+                                     news->component));
 }
 
 static const char *budget_reason(struct arena *arena, const struct news *news)
@@ -71,13 +72,13 @@ static const char *budget_reason(struct arena *arena, const struct news *news)
 static const char *news_key(struct arena *arena, const struct kube_client *client,
                             const struct news *news)
 {
-    return digest(arena, client,
-                  arena_printf(arena, "%s\n%s\n%s\n%s", budget_object(arena, client, news),
-                               news->field_path, budget_reason(arena, news),
-                               news->combined ? "\ncombined" : news->message));
+    return event_digest(arena, client,
+                        arena_printf(arena, "%s\n%s\n%s\n%s", budget_object(arena, client, news),
+                                     news->field_path, budget_reason(arena, news),
+                                     news->combined ? "\ncombined" : news->message));
 }
 
-static void entry_free(struct kube_event_entry *entry)
+static void event_entry_free(struct kube_event_entry *entry)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_client *client = entry->client;
@@ -100,7 +101,7 @@ void kube_client_forget_events(struct kube_client *client)
 {
     for (struct kube_event_entry *entry = client->oldest_event, *next; entry; entry = next) {
         next = entry->next;
-        entry_free(entry);
+        event_entry_free(entry);
     }
     client->first_in_line = client->last_in_line = NULL;
 }
@@ -114,7 +115,7 @@ static void forget_oldest(struct kube_client *client)
          entry = next) {
         next = entry->next;
         if (!entry->under_way)
-            entry_free(entry);
+            event_entry_free(entry);
     }
 }
 
@@ -165,31 +166,31 @@ static struct json *make_event(struct arena *arena, const struct kube_event_entr
 
 static void send_next(struct kube_client *client);
 
-static void settle(struct kube_event_entry *entry, const struct err *err)
+static void event_entry_settle(struct kube_event_entry *entry, const struct err *err)
 {
     entry->under_way = false;
     /* Not made, or gone since (events expire): the next time makes a new one. */
     if (err)
-        entry_free(entry);
+        event_entry_free(entry);
     else if (entry->count > entry->written_count)
         loop_timer_start(&entry->timer, COUNT_DELAY_MS);
 }
 
-static void on_made(void *context, struct json *object, const struct err *err)
+static void on_event_created(void *context, struct json *object, const struct err *err)
 {
     struct kube_event_entry *entry = context;
     struct kube_client *client = entry->client;
     client->events_under_way--;
-    settle(entry, err);
+    event_entry_settle(entry, err);
     send_next(client);
 }
 
-static void send(struct kube_event_entry *entry)
+static void event_entry_send(struct kube_event_entry *entry)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     entry->written_count = entry->count;
-    kube_create(entry->client, &KUBE_EVENTS, namespace_of(entry), make_event(arena, entry), on_made,
-                entry);
+    kube_create(entry->client, &KUBE_EVENTS, namespace_of(entry), make_event(arena, entry),
+                on_event_created, entry);
 }
 
 static void send_next(struct kube_client *client)
@@ -201,7 +202,7 @@ static void send_next(struct kube_client *client)
             client->last_in_line = NULL;
         client->line_length--;
         client->events_under_way++;
-        send(entry);
+        event_entry_send(entry);
     }
 }
 
@@ -218,9 +219,9 @@ static void stand_in_line(struct kube_event_entry *entry)
     send_next(client);
 }
 
-static void on_written(void *context, struct json *object, const struct err *err)
+static void on_event_written(void *context, struct json *object, const struct err *err)
 {
-    settle(context, err);
+    event_entry_settle(context, err);
 }
 
 static void write_count(struct kube_event_entry *entry)
@@ -236,10 +237,10 @@ static void write_count(struct kube_event_entry *entry)
     entry->written_count = entry->count;
     entry->under_way = true;
     kube_patch(entry->client, &KUBE_EVENTS, namespace_of(entry), entry->name, NULL, patch,
-               on_written, entry);
+               on_event_written, entry);
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_event_timer(struct loop_timer *timer)
 {
     struct kube_event_entry *entry = CONTAINER_OF(timer, struct kube_event_entry, timer);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -303,7 +304,7 @@ static struct kube_event_entry *entry_new(struct kube_client *client, const char
     copy_texts(entry, news);
     entry->first_ms = loop_wall_ms(client->loop);
     entry->count = 1;
-    loop_timer_init(client->loop, &entry->timer, on_timer);
+    loop_timer_init(client->loop, &entry->timer, on_event_timer);
     entry->previous = client->newest_event;
     if (entry->previous)
         entry->previous->next = entry;
@@ -338,7 +339,7 @@ static void tell_new(struct kube_client *client, const char *key, const char *ob
     stand_in_line(entry_new(client, key, news));
 }
 
-static void tell(struct kube_client *client, struct arena *arena, struct news *news)
+static void event_record(struct kube_client *client, struct arena *arena, struct news *news)
 {
     const char *object = budget_object(arena, client, news), *reason = budget_reason(arena, news);
     const char *key = news_key(arena, client, news);
@@ -384,7 +385,7 @@ tell_about(struct kube_client *client, const struct json *about, const char *fie
         .reason = reason,
         .message = message,
     };
-    tell(client, arena, &news);
+    event_record(client, arena, &news);
 }
 
 void kube_event(struct kube_client *client, const struct json *about, const char *component,

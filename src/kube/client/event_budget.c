@@ -124,7 +124,7 @@ bool kube_event_budget_is_first(const struct kube_event_budget *budget, const ch
     return !topic || !topic->spent;
 }
 
-static int64_t wait_ms(const struct kube_event_topic *topic)
+static int64_t topic_wait_ms(const struct kube_event_topic *topic)
 {
     return topic->tokens >= 1 ? 0 : (int64_t)((1 - topic->tokens) * KUBE_EVENT_REFILL_MS) + 1;
 }
@@ -135,7 +135,7 @@ int64_t kube_event_budget_take(struct kube_event_budget *budget, const char *obj
     make_room(budget);
     struct kube_event_topic *whole = topic_get(budget, object, KUBE_EVENT_OBJECT_BURST, now_ms);
     struct kube_event_topic *part = reason_get(budget, object, reason, now_ms);
-    int64_t whole_ms = wait_ms(whole), part_ms = wait_ms(part);
+    int64_t whole_ms = topic_wait_ms(whole), part_ms = topic_wait_ms(part);
     if (part->spent && (whole_ms || part_ms))
         return whole_ms > part_ms ? whole_ms : part_ms;
     part->spent = true;

@@ -67,7 +67,7 @@ static char **make_arguments(struct arena *arena, const struct exec_plugin *plug
 }
 
 /* Its children end with it; but only what is of the terminal's own group may read of it. */
-static int spawn(struct arena *arena, struct run *run, int out_fd, int err_fd)
+static int plugin_run_spawn(struct arena *arena, struct run *run, int out_fd, int err_fd)
 {
     const struct spawn how = {
         .arguments = make_arguments(arena, run->plugin),
@@ -80,7 +80,7 @@ static int spawn(struct arena *arena, struct run *run, int out_fd, int err_fd)
     return spawn_process(&how, &run->pid);
 }
 
-static int start(struct arena *arena, struct run *run, struct err *err)
+static int plugin_run_start(struct arena *arena, struct run *run, struct err *err)
 {
     const struct exec_plugin *plugin = run->plugin;
     int out[2] = {-1, -1}, words[2] = {-1, -1};
@@ -92,7 +92,7 @@ static int start(struct arena *arena, struct run *run, struct err *err)
         }
         return err_set_errno(err, errnum, "cannot make a pipe for a credential plugin");
     }
-    int error = spawn(arena, run, out[1], words[1]);
+    int error = plugin_run_spawn(arena, run, out[1], words[1]);
     close(out[1]);
     close(words[1]);
     run->out_fd = out[0];
@@ -114,7 +114,7 @@ static int start(struct arena *arena, struct run *run, struct err *err)
 /* ---- listening ------------------------------------------------------------------------------- */
 
 /* A piece of what is there; its size, 0 if there is none now. Closes the descriptor at its end. */
-static size_t take(int *fd, char *data, size_t size)
+static size_t plugin_read_some(int *fd, char *data, size_t size)
 {
     ssize_t got = *fd < 0 ? 0 : read(*fd, data, size);
     if (*fd >= 0 && (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))) {
@@ -127,9 +127,9 @@ static size_t take(int *fd, char *data, size_t size)
 static void take_all(struct run *run)
 {
     char data[4096];
-    for (size_t size; (size = take(&run->out_fd, data, sizeof(data))) > 0;)
+    for (size_t size; (size = plugin_read_some(&run->out_fd, data, sizeof(data))) > 0;)
         buf_append(&run->answer, data, size);
-    for (size_t size; (size = take(&run->err_fd, data, sizeof(data))) > 0;) {
+    for (size_t size; (size = plugin_read_some(&run->err_fd, data, sizeof(data))) > 0;) {
         if (run->words.size > WORDS_MAX) /* its last line counts */
             buf_consume(&run->words, run->words.size - WORDS_MAX / 2);
         buf_append(&run->words, data, size);
@@ -190,7 +190,7 @@ static void last_line(const struct buf *words, char line[SAID_MAX])
             *c = ' ';
 }
 
-static int judge(const struct run *run, int status, struct err *err)
+static int plugin_run_judge(const struct run *run, int status, struct err *err)
 {
     char line[SAID_MAX] = "";
     const struct exec_plugin *plugin = run->plugin;
@@ -209,7 +209,7 @@ static int judge(const struct run *run, int status, struct err *err)
 static int run_plugin(struct arena *arena, struct run *run, int cancel_fd, struct err *err)
 {
     int status = 0;
-    int result = start(arena, run, err);
+    int result = plugin_run_start(arena, run, err);
     if (result < 0)
         return result;
     result = listen_to(run, cancel_fd, err);
@@ -217,7 +217,7 @@ static int run_plugin(struct arena *arena, struct run *run, int cancel_fd, struc
         kill_run(run);
     while (waitpid(run->pid, &status, 0) < 0 && errno == EINTR)
         continue;
-    return result < 0 ? result : judge(run, status, err);
+    return result < 0 ? result : plugin_run_judge(run, status, err);
 }
 
 int exec_plugin_run(struct arena *arena, const struct exec_plugin *plugin, bool asks, int cancel_fd,

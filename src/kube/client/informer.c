@@ -182,7 +182,7 @@ static void put_object(struct kube_informer *informer, struct json *json, struct
     slot->object = object;
 }
 
-static void remove_object(struct kube_informer *informer, const struct json *json)
+static void informer_remove_object(struct kube_informer *informer, const struct json *json)
 {
     char key[KEY_MAX];
     struct slot *slot = make_key(key, kube_meta_namespace(json), kube_meta_name(json))
@@ -259,7 +259,7 @@ static void wait_and_retry(struct kube_informer *informer)
     loop_timer_start(&informer->retry, wait_ms / 2 + (int64_t)spread);
 }
 
-static void on_retry(struct loop_timer *timer)
+static void on_informer_retry(struct loop_timer *timer)
 {
     struct kube_informer *informer = CONTAINER_OF(timer, struct kube_informer, retry);
     if (informer->resource_version)
@@ -268,7 +268,7 @@ static void on_retry(struct loop_timer *timer)
         start_list(informer);
 }
 
-static void on_event(void *context, const char *type, struct json *object)
+static void on_informer_event(void *context, const char *type, struct json *object)
 {
     struct kube_informer *informer = context;
     informer->watch_useful = true;
@@ -278,7 +278,7 @@ static void on_event(void *context, const char *type, struct json *object)
     if (str_eq(type, "BOOKMARK"))
         return;
     if (str_eq(type, "DELETED"))
-        remove_object(informer, object);
+        informer_remove_object(informer, object);
     else
         put_object(informer, object, kube_watch_take_arena(informer->watch));
     tell_changes(informer);
@@ -315,9 +315,10 @@ static void start_watch(struct kube_informer *informer)
         state_machine_move(&informer->machine, WATCHING);
     informer->watch_start_ms = loop_now_ms(informer->client->loop);
     informer->watch_useful = false;
-    informer->watch = kube_watch_start(
-        informer->client, informer->resource, informer->namespace_, informer->label_selector,
-        informer->field_selector, informer->resource_version, on_event, on_watch_end, informer);
+    informer->watch =
+        kube_watch_start(informer->client, informer->resource, informer->namespace_,
+                         informer->label_selector, informer->field_selector,
+                         informer->resource_version, on_informer_event, on_watch_end, informer);
 }
 
 void kube_informer_doubt(struct kube_informer *informer)
@@ -402,7 +403,7 @@ kube_informer_new_of_fields(struct kube_client *client, const struct kube_resour
     informer->context = context;
     map_init(&informer->slots);
     state_machine_init(&informer->machine, "informer", STATES, ARRAY_SIZE(STATES), LISTING);
-    loop_timer_init(client->loop, &informer->retry, on_retry);
+    loop_timer_init(client->loop, &informer->retry, on_informer_retry);
     start_list(informer);
     return informer;
 }

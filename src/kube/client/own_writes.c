@@ -24,7 +24,7 @@ void kube_own_writes_forget(struct kube_own_writes *writes)
 }
 
 /* Versions of one resource are numbers that grow; one that is no number is not waited for. */
-static int64_t version_of(const struct json *object)
+static int64_t own_write_version(const struct json *object)
 {
     int64_t version;
 
@@ -43,7 +43,7 @@ void kube_own_writes_made(struct kube_own_writes *writes, const char *uid, int64
 void kube_own_writes_wrote(struct kube_own_writes *writes, const struct json *workload,
                            int64_t now_ms)
 {
-    int64_t version = version_of(workload);
+    int64_t version = own_write_version(workload);
 
     if (version <= writes->version)
         return;
@@ -59,7 +59,7 @@ void kube_own_writes_saw(struct kube_own_writes *writes, const char *uid)
 
 static bool are_shown(const struct kube_own_writes *writes, const struct json *workload)
 {
-    int64_t version = version_of(workload);
+    int64_t version = own_write_version(workload);
 
     return writes->uids.count == 0 && (version == 0 || version >= writes->version);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void on_end(struct loop_task *task)
+static void on_pass_end(struct loop_task *task)
 {
     struct kube_pass *pass = CONTAINER_OF(task, struct kube_pass, end);
 
@@ -20,7 +20,7 @@ void kube_pass_init(struct kube_pass *pass, struct kube_pass **list, struct kube
     *pass = (struct kube_pass){
         .workload = kube_object_ref(workload),
         .arena = arena_new(),
-        .end.callback = on_end,
+        .end.callback = on_pass_end,
         .list = list,
         .next = *list,
     };
@@ -66,7 +66,7 @@ const struct json **kube_pass_hold_all(struct kube_pass *pass, struct kube_objec
     return trees;
 }
 
-static int compare_names(const void *a, const void *b)
+static int pass_compare_objects(const void *a, const void *b)
 {
     return strcmp((*(struct kube_object *const *)a)->name, (*(struct kube_object *const *)b)->name);
 }
@@ -82,7 +82,7 @@ const struct json **kube_pass_hold_map(struct kube_pass *pass, const struct map 
 
     for (size_t i = 0; map_next(objects, &i, &name, &object);)
         sorted[count++] = object;
-    qsort(sorted, count, sizeof(sorted[0]), compare_names);
+    qsort(sorted, count, sizeof(sorted[0]), pass_compare_objects);
     *ret_count = count;
     return kube_pass_hold_all(pass, sorted, count);
 }
@@ -97,7 +97,7 @@ static bool keep_calling(struct kube_pass *pass)
     return pass->under_way > 0;
 }
 
-static void advance(struct kube_pass *pass)
+static void pass_advance(struct kube_pass *pass)
 {
     while (pass->stage < pass->stages->count) {
         if (keep_calling(pass))
@@ -111,14 +111,14 @@ static void advance(struct kube_pass *pass)
 
 void kube_pass_start(struct kube_pass *pass)
 {
-    advance(pass);
+    pass_advance(pass);
 }
 
 void kube_pass_answered(struct kube_pass *pass)
 {
     pass->under_way--;
     pass->probes = false;
-    advance(pass);
+    pass_advance(pass);
 }
 
 bool kube_pass_has_answer(const struct err *err)

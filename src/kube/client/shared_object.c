@@ -11,18 +11,18 @@
 #include <string.h>
 
 /* About what a copy takes that shares nothing: enough to tell whether sharing pays. */
-static size_t weigh(const struct json *json)
+static size_t object_estimate_size(const struct json *json)
 {
     size_t weight = sizeof(*json) + (json->name ? strlen(json->name) + 1 : 0);
     if (json->type == JSON_STRING || json->type == JSON_REAL)
         return weight + json->size + 1;
     JSON_EACH (item, json)
-        weight += weigh(item);
+        weight += object_estimate_size(item);
     return weight;
 }
 
 /* The bytes a copy takes. */
-static size_t measure(const struct json *json, const struct kube_object *base)
+static size_t object_copy_size(const struct json *json, const struct kube_object *base)
 {
     _cleanup_(cleanup_arena) struct arena *draft = arena_new();
     json_clone_beside(draft, json, base ? base->json : NULL);
@@ -54,7 +54,7 @@ static struct kube_object *object_new(const struct json *json, struct kube_objec
 
 struct kube_object *kube_object_new(const struct json *json)
 {
-    return object_new(json, NULL, measure(json, NULL));
+    return object_new(json, NULL, object_copy_size(json, NULL));
 }
 
 struct kube_object *kube_object_ref(struct kube_object *object)
@@ -87,8 +87,8 @@ static struct kube_object **family_of(struct kube_siblings *siblings, const stru
 struct kube_object *kube_siblings_add(struct kube_siblings *siblings, const struct json *json)
 {
     struct kube_object **base = family_of(siblings, json);
-    size_t beside = *base ? measure(json, *base) : SIZE_MAX;
-    if (beside <= weigh(json) / 2)
+    size_t beside = *base ? object_copy_size(json, *base) : SIZE_MAX;
+    if (beside <= object_estimate_size(json) / 2)
         return object_new(json, *base, beside);
     struct kube_object *object = kube_object_new(json);
     kube_object_unref(*base);

@@ -25,7 +25,7 @@ struct telling {
     size_t count;
 };
 
-static void tell(void *context, const char *path)
+static void conflict_add_path(void *context, const char *path)
 {
     struct telling *telling = context;
     if (telling->count++ >= CONFLICTS_TOLD_MAX)
@@ -35,7 +35,7 @@ static void tell(void *context, const char *path)
     buf_printf(telling->lines, "\n- %s", path);
 }
 
-static int compare(const void *a, const void *b)
+static int conflict_compare(const void *a, const void *b)
 {
     const struct apply_conflict *x = a, *y = b;
     int order = strcmp(x->entry->manager, y->entry->manager);
@@ -52,11 +52,11 @@ struct apply_conflicts apply_conflicts_tell(struct arena *arena, struct apply_co
     _cleanup_buf_ struct buf lines;
     buf_init(&lines, MESSAGE_MAX);
     struct telling telling = {.arena = arena, .causes = json_array(arena), .lines = &lines};
-    qsort(conflicts, count, sizeof(*conflicts), compare);
+    qsort(conflicts, count, sizeof(*conflicts), conflict_compare);
     for (size_t i = 0; i < count; i++) {
         telling.manager = manager_text(arena, conflicts[i].entry);
         buf_printf(&lines, "%sconflicts with %s:", i > 0 ? "\n" : "", telling.manager);
-        fieldset_visit(arena, conflicts[i].fields, tell, &telling);
+        fieldset_visit(arena, conflicts[i].fields, conflict_add_path, &telling);
     }
     struct apply_conflicts told = {.causes = telling.causes};
     const struct json *only = json_first(telling.causes);

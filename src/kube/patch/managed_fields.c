@@ -100,7 +100,7 @@ static bool has_entries(const struct managed_fields *managed)
 
 /* ---- Not too many ---------------------------------------------------------------------------- */
 
-static int compare_age(const void *a, const void *b)
+static int managed_entry_compare_age(const void *a, const void *b)
 {
     const struct managed_entry *x = *(struct managed_entry *const *)a;
     const struct managed_entry *y = *(struct managed_entry *const *)b;
@@ -145,7 +145,7 @@ static void limit_updaters(struct arena *arena, const struct managed_fields *man
     for (struct managed_entry *entry = managed->first; entry; entry = entry->next)
         if (!entry->applied && !fieldset_is_empty(entry->fields))
             oldest[filled++] = entry;
-    qsort(oldest, count, sizeof(struct managed_entry *), compare_age);
+    qsort(oldest, count, sizeof(struct managed_entry *), managed_entry_compare_age);
     size_t left = count;
     for (size_t i = 0; i < count && left > MANAGED_UPDATERS_MAX; i++) {
         struct managed_entry *ancient = ancient_of(managed, oldest, i);

@@ -9,7 +9,7 @@ enum { FIELDS_MAX = 64 };
 
 /* The fields that go on below a member: what is left of each path. True if one of them ends here,
  * so that the whole member is wanted. */
-static bool descend(const char *const *fields, const char *name, const char **ret_below)
+static bool pick_descend(const char *const *fields, const char *name, const char **ret_below)
 {
     size_t length = strlen(name), count = 0;
 
@@ -42,7 +42,7 @@ struct json *kube_pick(struct arena *arena, const struct json *object, const cha
         const char *below[FIELDS_MAX + 1];
         struct json *value = NULL;
 
-        if (descend(fields, member->name, below))
+        if (pick_descend(fields, member->name, below))
             value = json_clone(arena, member);
         else if (below[0])
             value = kube_pick(arena, member, below);

@@ -42,7 +42,7 @@ static void add_complaint(struct schema_complaints *repeats, const char *text)
         repeats->texts[repeats->count++] = text;
 }
 
-static void report(const struct walk *walk, const struct place *place)
+static void repeats_report(const struct walk *walk, const struct place *place)
 {
     if (!walk->repeats || walk->repeats->count == SCHEMA_COMPLAINTS_MAX)
         return;
@@ -54,7 +54,7 @@ static void report(const struct walk *walk, const struct place *place)
 }
 
 /* The members in reverse order. */
-static struct json *turn(struct json *member)
+static struct json *members_reverse(struct json *member)
 {
     struct json *turned = NULL, *next;
     for (; member; member = next) {
@@ -71,7 +71,7 @@ static void walk_value(const struct walk *walk, struct json *value, const struct
 static void walk_object(const struct walk *walk, struct json *object, const struct place *place)
 {
     _cleanup_(json_names_release) struct json_names names = {0};
-    struct json *next, *member = turn(object->first), *last = NULL;
+    struct json *next, *member = members_reverse(object->first), *last = NULL;
     object->first = object->last = NULL;
     object->count = 0;
     for (; member; member = next) {
@@ -81,10 +81,10 @@ static void walk_object(const struct walk *walk, struct json *object, const stru
         if (json_names_add(&names, object, member, strlen(member->name)))
             json_list_append(object, member);
         else
-            report(walk, &below);
+            repeats_report(walk, &below);
     }
     last = object->first;
-    object->first = turn(object->first);
+    object->first = members_reverse(object->first);
     object->last = last;
 }
 

@@ -26,7 +26,7 @@ struct reader {
     struct err *err;
 };
 
-static int bad(struct reader *reader, const char *what)
+static int protobuf_fail(struct reader *reader, const char *what)
 {
     return err_set(reader->err, ERR_BAD_REQUEST, "the protobuf body cannot be read: %s", what);
 }
@@ -38,7 +38,7 @@ static int read_varint(struct reader *reader, struct span *span, uint64_t *ret)
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
         if (span->size == 0)
-            return bad(reader, "a number is cut off");
+            return protobuf_fail(reader, "a number is cut off");
         uint8_t byte = *span->data;
         span->data++;
         span->size--;
@@ -48,13 +48,14 @@ static int read_varint(struct reader *reader, struct span *span, uint64_t *ret)
             return 0;
         }
     }
-    return bad(reader, "a number is longer than 64 bits");
+    return protobuf_fail(reader, "a number is longer than 64 bits");
 }
 
-static int take(struct reader *reader, struct span *span, uint64_t size, struct span *ret)
+static int protobuf_take_span(struct reader *reader, struct span *span, uint64_t size,
+                              struct span *ret)
 {
     if (size > span->size)
-        return bad(reader, "a field is cut off");
+        return protobuf_fail(reader, "a field is cut off");
     *ret = (struct span){span->data, (size_t)size};
     span->data += size;
     span->size -= size;
@@ -72,25 +73,25 @@ static int read_field(struct reader *reader, struct span *span, struct wire_fiel
 {
     uint64_t tag, size;
     if (reader->fields_left-- == 0)
-        return bad(reader, "it has too many fields");
+        return protobuf_fail(reader, "it has too many fields");
     int r = read_varint(reader, span, &tag);
     if (r < 0)
         return r;
     *ret = (struct wire_field){.number = (uint32_t)(tag >> 3), .type = (enum wire_type)(tag & 7)};
     if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
-        return bad(reader, "a field has no valid number");
+        return protobuf_fail(reader, "a field has no valid number");
     switch (ret->type) {
     case WIRE_VARINT:
         return read_varint(reader, span, &ret->varint);
     case WIRE_FIXED64:
-        return take(reader, span, 8, &ret->bytes);
+        return protobuf_take_span(reader, span, 8, &ret->bytes);
     case WIRE_FIXED32:
-        return take(reader, span, 4, &ret->bytes);
+        return protobuf_take_span(reader, span, 4, &ret->bytes);
     case WIRE_BYTES:
         r = read_varint(reader, span, &size);
-        return r < 0 ? r : take(reader, span, size, &ret->bytes);
+        return r < 0 ? r : protobuf_take_span(reader, span, size, &ret->bytes);
     }
-    return bad(reader, "a field has an unknown wire type");
+    return protobuf_fail(reader, "a field has an unknown wire type");
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */
@@ -100,7 +101,7 @@ static int make_string(struct reader *reader, struct span bytes, struct json **r
     /* As in JSON: a string is text, and every string of a tree is a C string. */
     if (!utf8_is_valid((const char *)bytes.data, bytes.size) ||
         memchr(bytes.data, '\0', bytes.size))
-        return bad(reader, "a string is not UTF-8, or holds the NUL character");
+        return protobuf_fail(reader, "a string is not UTF-8, or holds the NUL character");
     *ret = json_string_n(reader->arena, (const char *)bytes.data, bytes.size);
     return 0;
 }
@@ -148,7 +149,7 @@ static int make_time(struct reader *reader, bool micro, struct span span, struct
             nanos = (int64_t)field.varint;
     }
     if (seconds < first || seconds > last || nanos < 0 || nanos > 999999999)
-        return bad(reader, "a time is out of range");
+        return protobuf_fail(reader, "a time is out of range");
     if (micro)
         moment_format_micro(seconds * 1000000 + nanos / 1000, text);
     else
@@ -158,7 +159,7 @@ static int make_time(struct reader *reader, bool micro, struct span span, struct
 }
 
 /* A message with one field of bytes: what quantities, and anything written as JSON, come in. */
-static int unwrap(struct reader *reader, struct span span, struct span *ret)
+static int protobuf_unwrap(struct reader *reader, struct span span, struct span *ret)
 {
     *ret = (struct span){(const uint8_t *)"", 0};
     while (span.size > 0) {
@@ -175,18 +176,18 @@ static int unwrap(struct reader *reader, struct span span, struct span *ret)
 static int make_anything(struct reader *reader, struct span span, struct json **ret)
 {
     struct span raw;
-    int r = unwrap(reader, span, &raw);
+    int r = protobuf_unwrap(reader, span, &raw);
     if (r < 0 || raw.size == 0)
         return r;
     if (json_parse(reader->arena, (const char *)raw.data, raw.size, NULL, ret, NULL) < 0)
-        return bad(reader, "what should be JSON in it is none");
+        return protobuf_fail(reader, "what should be JSON in it is none");
     return 0;
 }
 
 static int make_quantity(struct reader *reader, struct span span, struct json **ret)
 {
     struct span text;
-    int r = unwrap(reader, span, &text);
+    int r = protobuf_unwrap(reader, span, &text);
     return r < 0 || text.size == 0 ? r : make_string(reader, text, ret);
 }
 
@@ -200,8 +201,8 @@ static int make_number(struct reader *reader, struct span bytes, struct json **r
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static int read_message(struct reader *reader, const struct schema_object *type, uint32_t outer,
-                        struct span span, struct json *object);
+static int protobuf_read_message(struct reader *reader, const struct schema_object *type,
+                                 uint32_t outer, struct span span, struct json *object);
 
 static void unite_entries(struct json *map);
 
@@ -209,7 +210,7 @@ static int make_message(struct reader *reader, const struct schema_object *type,
                         struct json **ret)
 {
     *ret = json_object(reader->arena);
-    int r = read_message(reader, type, 0, span, *ret);
+    int r = protobuf_read_message(reader, type, 0, span, *ret);
     if (r < 0)
         return r;
     JSON_EACH (member, *ret)
@@ -255,7 +256,7 @@ static int make_value(struct reader *reader, const struct schema *schema,
                       const struct wire_field *field, struct json **ret)
 {
     if (field->type != wire_type_of(schema->type))
-        return bad(reader, "a field has the wrong type");
+        return protobuf_fail(reader, "a field has the wrong type");
     switch (schema->type) {
     case SCHEMA_STRING:
         return make_string(reader, field->bytes, ret);
@@ -307,7 +308,7 @@ static int add_entry(struct reader *reader, struct json *map, const struct schem
             return r;
     }
     if (!key)
-        return bad(reader, "a map has an entry without a key");
+        return protobuf_fail(reader, "a map has an entry without a key");
     if (!value)
         value = json_string(reader->arena, "");
     value->name = key->text;
@@ -341,7 +342,7 @@ static int add_field(struct reader *reader, const struct schema_field *known,
     struct json *value = NULL;
     if (schema->type == SCHEMA_MAP) {
         if (field->type != WIRE_BYTES)
-            return bad(reader, "a map is none");
+            return protobuf_fail(reader, "a map is none");
         return add_entry(reader, json_ensure_object(reader->arena, object, known->name),
                          schema->items, field->bytes);
     }
@@ -374,11 +375,11 @@ static bool holds_fields(const struct schema_object *type, uint32_t outer)
 
 /* `outer` is the number of the message in which protobuf keeps some of the object's own fields, or
  * 0 for the others. */
-static int read_message(struct reader *reader, const struct schema_object *type, uint32_t outer,
-                        struct span span, struct json *object)
+static int protobuf_read_message(struct reader *reader, const struct schema_object *type,
+                                 uint32_t outer, struct span span, struct json *object)
 {
     if (++reader->depth > SCHEMA_PROTOBUF_DEPTH_MAX)
-        return bad(reader, "it is nested too deeply");
+        return protobuf_fail(reader, "it is nested too deeply");
     while (span.size > 0) {
         struct wire_field field = {0};
         int r = read_field(reader, &span, &field);
@@ -390,7 +391,7 @@ static int read_message(struct reader *reader, const struct schema_object *type,
         if (known)
             r = add_field(reader, known, &field, object);
         else if (outer == 0 && field.type == WIRE_BYTES && holds_fields(type, field.number))
-            r = read_message(reader, type, field.number, field.bytes, object);
+            r = protobuf_read_message(reader, type, field.number, field.bytes, object);
         if (r < 0)
             return r;
     }
@@ -434,7 +435,7 @@ static int open_envelope(struct reader *reader, struct span span, struct json **
 {
     static const char magic[] = {'k', '8', 's', '\0'};
     if (span.size < sizeof(magic) || memcmp(span.data, magic, sizeof(magic)) != 0)
-        return bad(reader, "it does not begin as Kubernetes' do");
+        return protobuf_fail(reader, "it does not begin as Kubernetes' do");
     span.data += sizeof(magic);
     span.size -= sizeof(magic);
     while (span.size > 0) {

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-static void walk(struct field_errors *errors, const struct schema *schema,
-                 const struct schema_path *path, const struct json *value);
+static void structure_check_value(struct field_errors *errors, const struct schema *schema,
+                                  const struct schema_path *path, const struct json *value);
 
 /* What tells an element from others: its value, or those of its keys. */
-static const struct json *identity(struct arena *arena, const struct schema *schema,
-                                   const struct json *element)
+static const struct json *element_identity(struct arena *arena, const struct schema *schema,
+                                           const struct json *element)
 {
     if (schema->set)
         return element;
@@ -32,7 +32,7 @@ static void check_doubles(struct field_errors *errors, const struct schema *sche
     map_init(&seen);
     JSON_EACH (element, list) {
         const struct schema_path at = {.parent = path, .position = position};
-        const struct json *key = identity(scratch, schema, element);
+        const struct json *key = element_identity(scratch, schema, element);
         const char *text = json_to_string(scratch, key);
         if (map_get(&seen, text))
             field_duplicate_value(errors, schema_path_text(errors->arena, &at), key);
@@ -78,14 +78,14 @@ static void walk_object(struct field_errors *errors, const struct schema *schema
         const struct schema_field *field =
             schema->object ? schema_field(schema->object, member->name) : NULL;
         if (field)
-            walk(errors, &field->value, &at, member);
+            structure_check_value(errors, &field->value, &at, member);
         else if (schema->type == SCHEMA_MAP && schema->items)
-            walk(errors, schema->items, &at, member);
+            structure_check_value(errors, schema->items, &at, member);
     }
 }
 
-static void walk(struct field_errors *errors, const struct schema *schema,
-                 const struct schema_path *path, const struct json *value)
+static void structure_check_value(struct field_errors *errors, const struct schema *schema,
+                                  const struct schema_path *path, const struct json *value)
 {
     if (value->type == JSON_OBJECT) {
         walk_object(errors, schema, path, value);
@@ -96,7 +96,7 @@ static void walk(struct field_errors *errors, const struct schema *schema,
     size_t position = 0;
     JSON_EACH (element, value) {
         const struct schema_path at = {.parent = path, .position = position};
-        walk(errors, schema->items, &at, element);
+        structure_check_value(errors, schema->items, &at, element);
         position++;
     }
     if (schema->set || schema->keys)
@@ -107,5 +107,5 @@ void schema_validate_structure(struct field_errors *errors, const struct schema 
                                const char *path, const struct json *value)
 {
     const struct schema_path root = {.name = path};
-    walk(errors, schema, &root, value);
+    structure_check_value(errors, schema, &root, value);
 }

@@ -85,8 +85,8 @@ static const struct json *find_group(struct plan_run *run)
 }
 
 /* The job and all that belongs to it, held by the run until it ends. */
-static struct training_observed observe(struct training_controller *controller,
-                                        struct plan_run *run)
+static struct training_observed controller_observe(struct training_controller *controller,
+                                                   struct plan_run *run)
 {
     struct training_observed observed = {
         .kind = controller->kind,
@@ -113,7 +113,7 @@ static struct training_observed observe(struct training_controller *controller,
     return observed;
 }
 
-static void run_free(struct plan_run *run)
+static void plan_run_free(struct plan_run *run)
 {
     kube_pass_release(&run->pass);
     free(run);
@@ -134,7 +134,7 @@ static void on_pass_done(void *context, struct kube_pass *pass)
             workqueue_add_after(controller->queue, key, run->plan.requeue_ms);
     }
     workqueue_done(controller->queue, key, pass->failed);
-    run_free(run);
+    plan_run_free(run);
 }
 
 /* Whom to ask how far the job is, from what was just observed. */
@@ -179,7 +179,7 @@ static void start_run(struct training_controller *controller, struct job_entry *
                       struct kube_object *job)
 {
     struct plan_run *run = run_new(controller, entry, job);
-    const struct training_observed observed = observe(controller, run);
+    const struct training_observed observed = controller_observe(controller, run);
     struct arena *arena = run->pass.arena;
     struct err err = ERR_INIT;
 
@@ -189,7 +189,7 @@ static void start_run(struct training_controller *controller, struct job_entry *
 
         log_error(subject, "%s", err.message);
         training_metrics_count_pass(&controller->metrics, true, 0);
-        run_free(run);
+        plan_run_free(run);
         workqueue_done(controller->queue, entry->key, true);
         return;
     }
@@ -209,7 +209,7 @@ training_controller_look(const struct training_controller *controller)
     return view;
 }
 
-static void collect(struct prometheus_collector *collector)
+static void controller_collect_metrics(struct prometheus_collector *collector)
 {
     struct training_controller *controller =
         CONTAINER_OF(collector, struct training_controller, collector);
@@ -218,7 +218,7 @@ static void collect(struct prometheus_collector *collector)
     training_metrics_show(&controller->metrics, &view);
 }
 
-static void work(void *context, const char *key)
+static void controller_reconcile_job(void *context, const char *key)
 {
     struct training_controller *controller = context;
     struct kube_object *job;
@@ -274,14 +274,14 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
     host_ports_share_init(&controller->host_ports, loop, kind, options->host_ports);
     training_metrics_init(&controller->metrics, options->metrics, kind);
     controller->prometheus = options->metrics;
-    controller->collector.collect = collect;
+    controller->collector.collect = controller_collect_metrics;
     prometheus_collector_add(options->metrics, &controller->collector);
     job_cache_init(&controller->cache, on_cache_changed, controller);
     controller->client = kube_client_new(loop, transport, kind->controller_name);
     controller->progress = progress_reader_new(loop, controller->client, kind,
                                                options->dialer ? options->dialer : &by_address);
-    controller->queue =
-        workqueue_new(loop, options->jobs_max ? options->jobs_max : JOBS_MAX, work, controller);
+    controller->queue = workqueue_new(loop, options->jobs_max ? options->jobs_max : JOBS_MAX,
+                                      controller_reconcile_job, controller);
     job_watch_start(&controller->watch, controller->client, kind, options, on_job, on_part,
                     controller);
     host_ports_share_start(&controller->host_ports, controller->watch.jobs);
@@ -298,7 +298,7 @@ struct training_controller *training_controller_free(struct training_controller 
     progress_reader_free(controller->progress);
     for (struct kube_pass *pass = controller->passes, *next; pass; pass = next) {
         next = pass->next;
-        run_free(CONTAINER_OF(pass, struct plan_run, pass));
+        plan_run_free(CONTAINER_OF(pass, struct plan_run, pass));
     }
     workqueue_free(controller->queue);
     job_cache_release(&controller->cache);

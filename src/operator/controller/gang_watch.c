@@ -50,7 +50,7 @@ struct gang_watch *gang_watch_free(struct gang_watch *watch)
 }
 
 /* The server's no, which is not the same as no answer; or NULL. */
-static const struct err *refusal(const struct gang_watch *watch)
+static const struct err *gang_watch_refusal(const struct gang_watch *watch)
 {
     const struct err *failure = kube_informer_failure(watch->groups);
 
@@ -61,7 +61,7 @@ static const struct err *refusal(const struct gang_watch *watch)
 
 bool gang_watch_is_ready(const struct gang_watch *watch)
 {
-    return kube_informer_synced(watch->groups) || refusal(watch);
+    return kube_informer_synced(watch->groups) || gang_watch_refusal(watch);
 }
 
 const struct err *gang_watch_failure(const struct gang_watch *watch)
@@ -93,7 +93,7 @@ static char *missing_text(const struct gang_watch *watch, const struct err *fail
 
 const struct training_gang *gang_watch_look(struct gang_watch *watch)
 {
-    const struct err *failure = refusal(watch);
+    const struct err *failure = gang_watch_refusal(watch);
 
     if (!failure == !watch->missing)
         return &watch->gang;

@@ -15,19 +15,19 @@ enum {
     OTHERS_MS = 10 * 1000,
 };
 
-static void tell(struct host_ports_share *share)
+static void share_report(struct host_ports_share *share)
 {
     if (!share->told)
         host_ports_told(share->ports);
     share->told = true;
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_share_timer(struct loop_timer *timer)
 {
     struct host_ports_share *share = CONTAINER_OF(timer, struct host_ports_share, timer);
 
     if (kube_informer_synced(share->jobs))
-        tell(share);
+        share_report(share);
     else
         loop_timer_start(timer, SYNC_POLL_MS);
 }
@@ -40,7 +40,7 @@ void host_ports_share_init(struct host_ports_share *share, struct loop *loop,
         share->own = host_ports_new(HOST_PORTS_FIRST, HOST_PORTS_LAST);
     share->ports = ports ? ports : share->own;
     host_ports_expect(share->ports);
-    loop_timer_init(loop, &share->timer, on_timer);
+    loop_timer_init(loop, &share->timer, on_share_timer);
 }
 
 void host_ports_share_start(struct host_ports_share *share, struct kube_informer *jobs)
@@ -54,7 +54,7 @@ void host_ports_share_release(struct host_ports_share *share)
     _cleanup_free_ char *prefix = mem_printf("%s/", share->kind->singular);
 
     loop_timer_stop(&share->timer);
-    tell(share);
+    share_report(share);
     host_ports_forget(share->ports, prefix);
     host_ports_free(share->own);
 }

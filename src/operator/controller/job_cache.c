@@ -93,7 +93,7 @@ static void forget_own(struct job_entry *entry)
     kube_own_writes_forget(&entry->writes);
 }
 
-static void entry_free(struct job_entry *entry)
+static void job_entry_free(struct job_entry *entry)
 {
     forget_own(entry);
     for (int part = 0; part < JOB_PARTS; part++)
@@ -111,7 +111,7 @@ void job_cache_release(struct job_cache *cache)
     void *entry;
 
     for (size_t i = 0; map_next(&cache->entries, &i, &key, &entry);)
-        entry_free(entry);
+        job_entry_free(entry);
     map_release(&cache->entries);
 }
 
@@ -143,7 +143,7 @@ void job_cache_forget(struct job_cache *cache, const char *key)
             return;
     }
     map_remove(&cache->entries, key);
-    entry_free(entry);
+    job_entry_free(entry);
 }
 
 /* The key of the job that an object's labels name, or NULL. */

@@ -90,7 +90,7 @@ static void tell_done(const struct call *call)
                    texts[ACTIONS[type].verb], ACTIONS[type].noun, call->action->name);
 }
 
-static const struct kube_resource *resource_of(const struct call *call)
+static const struct kube_resource *action_resource(const struct call *call)
 {
     const enum training_action_type type = call->action->type;
 
@@ -99,7 +99,7 @@ static const struct kube_resource *resource_of(const struct call *call)
     return type == TRAINING_DELETE_JOB ? call->run->kind->resource : ACTIONS[type].resource;
 }
 
-static void on_labelled(void *context, struct json *object, const struct err *err)
+static void on_action_labelled(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
 
@@ -120,8 +120,8 @@ static void set_labels(struct call *call)
     json_set(run->pass.arena, json_ensure_object(run->pass.arena, patch, "metadata"), "labels",
              json_clone(run->pass.arena, kube_meta_labels(training_plan_object(
                                              &run->plan, call->action, run->pass.arena))));
-    kube_patch(run->pass.client, resource_of(call), run->pass.workload->namespace_,
-               call->action->name, NULL, patch, on_labelled, call);
+    kube_patch(run->pass.client, action_resource(call), run->pass.workload->namespace_,
+               call->action->name, NULL, patch, on_action_labelled, call);
 }
 
 /* It has no controller but the job's labels: the reconcile will claim it, or say why not, as soon
@@ -183,13 +183,13 @@ static void refuse_pod(struct call *call, const struct err *err)
                      err->message));
 }
 
-static void on_created(void *context, struct json *object, const struct err *err)
+static void on_action_created(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     struct plan_run *run = call->run;
 
     if (err && err->code == ERR_EXISTS) {
-        kube_get(run->pass.client, resource_of(call), run->pass.workload->namespace_,
+        kube_get(run->pass.client, action_resource(call), run->pass.workload->namespace_,
                  call->action->name, on_existing, call);
         return;
     }
@@ -205,7 +205,7 @@ static void on_created(void *context, struct json *object, const struct err *err
     kube_pass_answered(&call->run->pass);
 }
 
-static void on_deleted(void *context, struct json *object, const struct err *err)
+static void on_action_deleted(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     bool gone = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
@@ -217,7 +217,7 @@ static void on_deleted(void *context, struct json *object, const struct err *err
     kube_pass_answered(&call->run->pass);
 }
 
-static void on_changed(void *context, struct json *object, const struct err *err)
+static void on_action_changed(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     const enum verb verb = ACTIONS[call->action->type].verb;
@@ -255,13 +255,13 @@ static void on_released(void *context, struct json *object, const struct err *er
     struct kube_pass *pass = &call->run->pass;
 
     if (err && err->code == ERR_CONFLICT) {
-        kube_get(pass->client, resource_of(call), pass->workload->namespace_, call->action->name,
-                 on_stray, call);
+        kube_get(pass->client, action_resource(call), pass->workload->namespace_,
+                 call->action->name, on_stray, call);
         return;
     }
     if (!err || err->code == ERR_NOT_FOUND)
         drop_stray(call);
-    on_changed(call, object, err);
+    on_action_changed(call, object, err);
 }
 
 static void start_delete(struct call *call)
@@ -274,8 +274,8 @@ static void start_delete(struct call *call)
         .uid = action->uid,
     };
 
-    kube_delete(pass->client, resource_of(call), pass->workload->namespace_, action->name, &options,
-                on_deleted, call);
+    kube_delete(pass->client, action_resource(call), pass->workload->namespace_, action->name,
+                &options, on_action_deleted, call);
 }
 
 static void start_create(struct call *call)
@@ -283,23 +283,23 @@ static void start_create(struct call *call)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_pass *pass = &call->run->pass;
 
-    kube_create_brief(pass->client, resource_of(call), pass->workload->namespace_,
+    kube_create_brief(pass->client, action_resource(call), pass->workload->namespace_,
                       training_plan_object(&call->run->plan, call->action, arena),
-                      call->action->type == TRAINING_CREATE_POD, on_created, call);
+                      call->action->type == TRAINING_CREATE_POD, on_action_created, call);
 }
 
 static void start_patch(struct call *call)
 {
     const struct training_action *action = call->action;
     struct kube_pass *pass = &call->run->pass;
-    kube_done *done = ACTIONS[action->type].verb == RELEASES ? on_released : on_changed;
+    kube_done *done = ACTIONS[action->type].verb == RELEASES ? on_released : on_action_changed;
 
     /* Custom resources have no lists with keys. */
     if (ACTIONS[action->type].part == JOB_POD_GROUPS)
-        kube_patch(pass->client, resource_of(call), pass->workload->namespace_, action->name, NULL,
-                   action->object, done, call);
+        kube_patch(pass->client, action_resource(call), pass->workload->namespace_, action->name,
+                   NULL, action->object, done, call);
     else
-        kube_strategic_patch(pass->client, resource_of(call), pass->workload->namespace_,
+        kube_strategic_patch(pass->client, action_resource(call), pass->workload->namespace_,
                              action->name, action->object, done, call);
 }
 

@@ -20,7 +20,7 @@ static const struct kube_resource VERSIONS[] = {
     {"autoscaling", "v2beta2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", true},
 };
 
-static const struct kube_resource *resource(const struct plan_run *run)
+static const struct kube_resource *autoscaler_resource(const struct plan_run *run)
 {
     return &VERSIONS[run->autoscaler_version];
 }
@@ -44,7 +44,7 @@ bool plan_run_needs_autoscaler(struct plan_run *run)
     return !str_eq(settled, wanted_text(run));
 }
 
-static void end(struct plan_run *run, bool settled)
+static void autoscaler_end(struct plan_run *run, bool settled)
 {
     if (settled) {
         free(run->entry->autoscaler);
@@ -55,7 +55,8 @@ static void end(struct plan_run *run, bool settled)
     kube_pass_answered(&run->pass);
 }
 
-static void tell(struct plan_run *run, bool warning, const char *reason, const char *message)
+static void autoscaler_report(struct plan_run *run, bool warning, const char *reason,
+                              const char *message)
 {
     if (job_entry_say(run->entry, reason, message))
         kube_pass_tell(&run->pass, warning, reason, "%s", message);
@@ -71,43 +72,44 @@ static void end_refused(struct plan_run *run, const struct err *err)
     bool again = silent || err->code == ERR_FORBIDDEN;
 
     if (!silent)
-        tell(run, true, "FailedAutoscaler",
-             arena_printf(run->pass.arena, "spec.elasticPolicy.metrics: no autoscaler: %s",
-                          err->message));
-    end(run, !again);
+        autoscaler_report(run, true, "FailedAutoscaler",
+                          arena_printf(run->pass.arena,
+                                       "spec.elasticPolicy.metrics: no autoscaler: %s",
+                                       err->message));
+    autoscaler_end(run, !again);
 }
 
 static void end_done(struct plan_run *run, const char *reason, const char *verb)
 {
     kube_pass_tell(&run->pass, false, reason, "%s HorizontalPodAutoscaler: %s", verb,
                    run->pass.workload->name);
-    end(run, true);
+    autoscaler_end(run, true);
 }
 
 /* ---- It shall be there ----------------------------------------------------------------------- */
 
-static void create(struct plan_run *run);
+static void autoscaler_create(struct plan_run *run);
 
-static void on_changed(void *context, struct json *object, const struct err *err)
+static void on_autoscaler_changed(void *context, struct json *object, const struct err *err)
 {
     struct plan_run *run = context;
 
     if (err && err->code == ERR_NOT_FOUND)
-        end(run, false);
+        autoscaler_end(run, false);
     else if (err)
         end_refused(run, err);
     else
         end_done(run, "SuccessfulUpdateAutoscaler", "Updated");
 }
 
-static void change(struct plan_run *run)
+static void autoscaler_change(struct plan_run *run)
 {
     struct json *patch = json_object(run->pass.arena);
 
     json_set(run->pass.arena, patch, "spec",
              json_clone(run->pass.arena, json_get(run->plan.autoscaler, "spec")));
-    kube_patch(run->pass.client, resource(run), run->pass.workload->namespace_,
-               run->pass.workload->name, NULL, patch, on_changed, run);
+    kube_patch(run->pass.client, autoscaler_resource(run), run->pass.workload->namespace_,
+               run->pass.workload->name, NULL, patch, on_autoscaler_changed, run);
 }
 
 static void on_present(void *context, struct json *object, const struct err *err)
@@ -115,67 +117,69 @@ static void on_present(void *context, struct json *object, const struct err *err
     struct plan_run *run = context;
 
     if (err && err->code == ERR_NOT_FOUND) {
-        end(run, false); /* gone again: the next run makes it */
+        autoscaler_end(run, false); /* gone again: the next run makes it */
     } else if (err) {
         end_refused(run, err);
     } else if (!kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
-        tell(run, true, "FailedAutoscaler",
-             arena_printf(run->pass.arena,
-                          "spec.elasticPolicy.metrics: no autoscaler: HorizontalPodAutoscaler "
-                          "\"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
-                          run->pass.workload->name));
+        autoscaler_report(
+            run, true, "FailedAutoscaler",
+            arena_printf(run->pass.arena,
+                         "spec.elasticPolicy.metrics: no autoscaler: HorizontalPodAutoscaler "
+                         "\"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
+                         run->pass.workload->name));
         /* It may be that of a predecessor, on its way out. */
-        end(run, !kube_meta_is_deleting(object) && !kube_meta_controller(object));
+        autoscaler_end(run, !kube_meta_is_deleting(object) && !kube_meta_controller(object));
     } else if (training_autoscaler_is_same(run->plan.autoscaler, object)) {
-        end(run, true);
+        autoscaler_end(run, true);
     } else {
-        change(run);
+        autoscaler_change(run);
     }
 }
 
-static void on_created(void *context, struct json *object, const struct err *err)
+static void on_autoscaler_created(void *context, struct json *object, const struct err *err)
 {
     struct plan_run *run = context;
 
     if (!err) {
         end_done(run, "SuccessfulCreateAutoscaler", "Created");
     } else if (err->code == ERR_EXISTS) {
-        kube_get(run->pass.client, resource(run), run->pass.workload->namespace_,
+        kube_get(run->pass.client, autoscaler_resource(run), run->pass.workload->namespace_,
                  run->pass.workload->name, on_present, run);
     } else if (err->code != ERR_NOT_FOUND) {
         end_refused(run, err);
     } else if (run->autoscaler_version + 1 < ARRAY_SIZE(VERSIONS)) {
         run->autoscaler_version++;
-        create(run);
+        autoscaler_create(run);
     } else {
-        tell(run, true, "AutoscalersMissing",
-             arena_printf(run->pass.arena,
-                          "spec.elasticPolicy.metrics: this server has no "
-                          "HorizontalPodAutoscalers, nothing scales the job by itself; use "
-                          "'kubectl scale %s %s --replicas=N'",
-                          run->kind->singular, run->pass.workload->name));
-        end(run, true);
+        autoscaler_report(
+            run, true, "AutoscalersMissing",
+            arena_printf(run->pass.arena,
+                         "spec.elasticPolicy.metrics: this server has no "
+                         "HorizontalPodAutoscalers, nothing scales the job by itself; use "
+                         "'kubectl scale %s %s --replicas=N'",
+                         run->kind->singular, run->pass.workload->name));
+        autoscaler_end(run, true);
     }
 }
 
-static void create(struct plan_run *run)
+static void autoscaler_create(struct plan_run *run)
 {
     struct json *object = json_clone(run->pass.arena, run->plan.autoscaler);
 
     json_set_string(run->pass.arena, object, "apiVersion",
-                    kube_resource_api_version(run->pass.arena, resource(run)));
-    kube_create(run->pass.client, resource(run), run->pass.workload->namespace_, object, on_created,
-                run);
+                    kube_resource_api_version(run->pass.arena, autoscaler_resource(run)));
+    kube_create(run->pass.client, autoscaler_resource(run), run->pass.workload->namespace_, object,
+                on_autoscaler_created, run);
 }
 
 /* ---- It shall not be there ------------------------------------------------------------------- */
 
-static void on_deleted(void *context, struct json *object, const struct err *err)
+static void on_autoscaler_deleted(void *context, struct json *object, const struct err *err)
 {
     struct plan_run *run = context;
 
     if (err && err->code == ERR_NOT_FOUND)
-        end(run, true);
+        autoscaler_end(run, true);
     else if (err)
         end_refused(run, err);
     else
@@ -196,16 +200,16 @@ static void on_found(void *context, struct json *object, const struct err *err)
         end_refused(run, err);
     } else if (!err && kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
         options.uid = arena_strdup(run->pass.arena, kube_meta_uid(object));
-        kube_delete(run->pass.client, resource(run), run->pass.workload->namespace_,
-                    run->pass.workload->name, &options, on_deleted, run);
+        kube_delete(run->pass.client, autoscaler_resource(run), run->pass.workload->namespace_,
+                    run->pass.workload->name, &options, on_autoscaler_deleted, run);
     } else {
-        end(run, true);
+        autoscaler_end(run, true);
     }
 }
 
 static void look_for(struct plan_run *run)
 {
-    kube_get(run->pass.client, resource(run), run->pass.workload->namespace_,
+    kube_get(run->pass.client, autoscaler_resource(run), run->pass.workload->namespace_,
              run->pass.workload->name, on_found, run);
 }
 
@@ -213,7 +217,7 @@ void plan_run_start_autoscaler(struct plan_run *run)
 {
     run->autoscaler_version = 0;
     if (run->plan.autoscaler)
-        create(run);
+        autoscaler_create(run);
     else
         look_for(run);
 }

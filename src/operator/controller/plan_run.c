@@ -12,7 +12,7 @@
 
 /* The job itself could not be written. A server that will not have it has a reason, and without a
  * word of it the job would wait for ever. */
-static void give_up(struct plan_run *run, const struct err *err)
+static void plan_run_abort(struct plan_run *run, const struct err *err)
 {
     if (kube_pass_has_answer(err) && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT &&
         job_entry_say(run->entry, "FailedUpdateJob", err->message))
@@ -25,7 +25,7 @@ static void on_remembered(void *context, struct json *object, const struct err *
     struct plan_run *run = context;
 
     if (err) {
-        give_up(run, err);
+        plan_run_abort(run, err);
     } else {
         run->resource_version = arena_strdup(run->pass.arena, kube_meta_resource_version(object));
         training_metrics_count_memory(run->metrics, run->pass.workload->json,
@@ -64,7 +64,7 @@ static void on_status_written(void *context, struct json *object, const struct e
     struct plan_run *run = context;
 
     if (err) {
-        give_up(run, err);
+        plan_run_abort(run, err);
     } else {
         training_metrics_count_status(run->metrics, run->pass.workload->json, run->plan.status);
         kube_pass_wrote(&run->pass, object);
@@ -107,7 +107,7 @@ static bool start_next_action(struct plan_run *run)
     return false;
 }
 
-static bool start_next(struct kube_pass *pass)
+static bool plan_run_start_next(struct kube_pass *pass)
 {
     struct plan_run *run = CONTAINER_OF(pass, struct plan_run, pass);
 
@@ -125,7 +125,7 @@ static bool start_next(struct kube_pass *pass)
     }
 }
 
-static int after(struct kube_pass *pass)
+static int plan_run_end_stage(struct kube_pass *pass)
 {
     struct plan_run *run = CONTAINER_OF(pass, struct plan_run, pass);
 
@@ -142,4 +142,5 @@ static int after(struct kube_pass *pass)
     return pass->stage + 1;
 }
 
-const struct kube_pass_stages PLAN_RUN_STAGES = {PLAN_STAGES, start_next, after};
+const struct kube_pass_stages PLAN_RUN_STAGES = {PLAN_STAGES, plan_run_start_next,
+                                                 plan_run_end_stage};

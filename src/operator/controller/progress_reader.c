@@ -60,7 +60,7 @@ struct progress_reader {
 static void serve_queue(struct progress_reader *reader);
 
 /* The question is over, one way or the other. */
-static void rest(struct asked *asked, bool answered)
+static void poll_end(struct asked *asked, bool answered)
 {
     asked->reader->under_way--;
     if (answered)
@@ -71,11 +71,11 @@ static void rest(struct asked *asked, bool answered)
     serve_queue(asked->reader);
 }
 
-static void fail(struct asked *asked, const struct err *err)
+static void poll_fail(struct asked *asked, const struct err *err)
 {
     log_debug(asked->key, "no progress from pod %s, port %d: %s", asked->pod->name, asked->port,
               err->message);
-    rest(asked, false);
+    poll_end(asked, false);
 }
 
 static void asked_free(struct asked *asked)
@@ -89,7 +89,7 @@ static void asked_free(struct asked *asked)
     free(asked);
 }
 
-static void bury(struct asked *asked)
+static void poll_free(struct asked *asked)
 {
     if (asked->previous_gone)
         asked->previous_gone->next_gone = asked->next_gone;
@@ -100,13 +100,13 @@ static void bury(struct asked *asked)
     asked_free(asked);
 }
 
-static void on_written(void *context, struct json *object, const struct err *err)
+static void on_progress_written(void *context, struct json *object, const struct err *err)
 {
     struct asked *asked = context;
 
     asked->writing = false;
     if (asked->gone) {
-        bury(asked);
+        poll_free(asked);
         return;
     }
     if (err) { /* the next answer is written whatever it is */
@@ -116,7 +116,7 @@ static void on_written(void *context, struct json *object, const struct err *err
 }
 
 /* Without a version: it says nothing about what else is on the job. */
-static void write_text(struct asked *asked, struct arena *arena, const char *text)
+static void poll_write_annotation(struct asked *asked, struct arena *arena, const char *text)
 {
     struct json *patch = json_object(arena);
     struct json *metadata = json_ensure_object(arena, patch, "metadata");
@@ -129,7 +129,7 @@ static void write_text(struct asked *asked, struct arena *arena, const char *tex
     asked->text = mem_strdup(text);
     asked->writing = true;
     kube_patch(asked->reader->client, asked->reader->kind->resource, asked->namespace_, asked->name,
-               NULL, patch, on_written, asked);
+               NULL, patch, on_progress_written, asked);
 }
 
 static void on_fetched(void *context, int status, const char *body, size_t size,
@@ -142,19 +142,19 @@ static void on_fetched(void *context, int status, const char *body, size_t size,
 
     asked->fetch = NULL;
     if (err) {
-        fail(asked, err);
+        poll_fail(asked, err);
     } else if (status != 200) {
         err_set(&problem, ERR_UNAVAILABLE, "it answers with status %d", status);
-        fail(asked, &problem);
+        poll_fail(asked, &problem);
     } else if (training_progress_text(arena, size ? body : "", size, &text, &problem) < 0) {
-        fail(asked, &problem);
+        poll_fail(asked, &problem);
     } else {
-        write_text(asked, arena, text);
-        rest(asked, true);
+        poll_write_annotation(asked, arena, text);
+        poll_end(asked, true);
     }
 }
 
-static void on_connected(void *context, struct stream *stream, const struct err *err)
+static void on_poll_connected(void *context, struct stream *stream, const struct err *err)
 {
     struct asked *asked = context;
     const struct http_fetch_options options = {
@@ -168,16 +168,16 @@ static void on_connected(void *context, struct stream *stream, const struct err 
     if (stream)
         asked->fetch = http_fetch_start(asked->reader->loop, stream, &options, on_fetched, asked);
     else
-        fail(asked, err);
+        poll_fail(asked, err);
 }
 
-static void ask(struct asked *asked)
+static void poll_start(struct asked *asked)
 {
     struct progress_reader *reader = asked->reader;
 
     reader->under_way++;
     asked->dialing = reader->dialer.open(reader->dialer.context, asked->pod->json, asked->port,
-                                         on_connected, asked);
+                                         on_poll_connected, asked);
 }
 
 /* ---- the queue ------------------------------------------------------------------------------- */
@@ -199,7 +199,7 @@ static void serve_queue(struct progress_reader *reader)
         reader->last = &reader->first;
     asked->queued = false;
     reader->asked_ms = loop_now_ms(reader->loop);
-    ask(asked);
+    poll_start(asked);
     if (reader->first)
         loop_timer_start(&reader->pace, PACE_MS);
 }
@@ -241,7 +241,7 @@ static void leave_queue(struct asked *asked)
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
 /* Whatever is under way for it is given up. */
-static void stop(struct asked *asked)
+static void poll_stop(struct asked *asked)
 {
     bool busy = asked->dialing || asked->fetch;
 
@@ -260,7 +260,7 @@ void progress_reader_forget(struct progress_reader *reader, const char *key)
 
     if (!asked)
         return;
-    stop(asked);
+    poll_stop(asked);
     if (!asked->writing) {
         asked_free(asked);
     } else {
@@ -337,7 +337,7 @@ struct progress_reader *progress_reader_free(struct progress_reader *reader)
     if (!reader)
         return NULL;
     for (size_t i = 0; map_next(&reader->jobs, &i, &key, &asked);) {
-        stop(asked);
+        poll_stop(asked);
         asked_free(asked);
     }
     for (struct asked *gone = reader->gone, *next; gone; gone = next) {

@@ -182,7 +182,7 @@ static int validate_list(const struct json *container, const char *path, const c
                    json_type_name(list->type));
 }
 
-static int validate_ports(const struct json *container, const char *path, struct err *err)
+static int validate_container_ports(const struct json *container, const char *path, struct err *err)
 {
     size_t position = 0;
 
@@ -224,7 +224,7 @@ static int validate_containers(const struct training_kind *kind, const struct js
         if (r == 0)
             r = validate_list(container, path, "ports", "a list", err);
         if (r == 0)
-            r = validate_ports(container, path, err);
+            r = validate_container_ports(container, path, err);
         if (r < 0)
             return r;
         position++;
@@ -257,8 +257,8 @@ static int validate_name_length(const struct json *replica, enum training_replic
     return 0;
 }
 
-static int validate_type(const struct training_kind *kind, const struct json *replica,
-                         enum training_replica_type *ret, struct err *err)
+static int validate_replica_type(const struct training_kind *kind, const struct json *replica,
+                                 enum training_replica_type *ret, struct err *err)
 {
     const char *names[TRAINING_REPLICA_TYPES], *nearest;
     char list[80] = "";
@@ -327,7 +327,7 @@ static int validate_replica_specs(const struct training_kind *kind, const struct
                        "spec.%s: must be specified, with at least one replica type", kind->specs);
     JSON_EACH (replica, specs) {
         enum training_replica_type type;
-        int r = validate_type(kind, replica, &type, err);
+        int r = validate_replica_type(kind, replica, &type, err);
 
         if (r == 0)
             r = validate_replica(kind, replica, type, job_name, err);

@@ -77,7 +77,7 @@ static bool is_port(int port)
     return port > 0 && port < PORTS;
 }
 
-static void let_go(struct host_ports *ports, struct holding *holding)
+static void host_ports_release(struct host_ports *ports, struct holding *holding)
 {
     if (!holding)
         return;
@@ -90,7 +90,7 @@ void host_ports_set(struct host_ports *ports, const char *owner, const int *held
 {
     struct holding *holding;
 
-    let_go(ports, map_remove(&ports->owners, owner));
+    host_ports_release(ports, map_remove(&ports->owners, owner));
     if (count == 0)
         return;
     holding = mem_zalloc(sizeof(*holding) + count * sizeof(int));

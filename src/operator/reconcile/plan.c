@@ -50,7 +50,7 @@ void training_plan_create(struct training_plan *plan, enum training_action_type 
                                                  .object = object};
 }
 
-static void prepare(const struct training_plan *plan)
+static void plan_prepare_builder(const struct training_plan *plan)
 {
     struct training_mould *mould = plan->mould;
 
@@ -64,7 +64,7 @@ void training_plan_create_part(struct training_plan *plan, enum training_action_
                                enum training_replica_type replica_type, int replica_index)
 {
     if (type == TRAINING_CREATE_POD)
-        prepare(plan);
+        plan_prepare_builder(plan);
     *add_action(plan) = (struct training_action){
         .type = type,
         .name = training_replica_name(plan->arena, plan->mould->job, replica_type, replica_index),

@@ -51,8 +51,8 @@ const char *training_pass_reason(const struct training_pass *pass, const char *e
     return training_job_reason(pass->arena, &pass->job, event);
 }
 
-static void pass_init(struct training_pass *pass, const struct training_observed *observed,
-                      struct arena *arena, struct training_plan *plan)
+static void training_pass_init(struct training_pass *pass, const struct training_observed *observed,
+                               struct arena *arena, struct training_plan *plan)
 {
     *pass = (struct training_pass){
         .observed = observed, .arena = arena, .now_ms = observed->now_ms, .plan = plan};
@@ -167,7 +167,7 @@ static void run_job(struct training_pass *pass)
         pass->plan->autoscaler = training_autoscaler_new(pass->arena, &pass->job);
 }
 
-static int validate(const struct training_pass *pass, struct err *err)
+static int pass_validate(const struct training_pass *pass, struct err *err)
 {
     const struct training_kind *kind = pass->job.kind;
     int r = training_job_validate(kind, pass->job.json, err);
@@ -199,7 +199,7 @@ static void keep_last_word(struct training_pass *pass)
         training_plan_remember(pass->plan, pass->job.json, TRAINING_REPORT_ANNOTATION, report);
 }
 
-static void decide(struct training_pass *pass)
+static void pass_decide(struct training_pass *pass)
 {
     struct err why = ERR_INIT;
 
@@ -212,7 +212,7 @@ static void decide(struct training_pass *pass)
         training_pass_note_created(pass);
     /* The definitions of Kubeflow 1.6 and before refuse a status without. */
     json_ensure_object(pass->arena, pass->status, "replicaStatuses");
-    if (validate(pass, &why) < 0) {
+    if (pass_validate(pass, &why) < 0) {
         fail_invalid(pass, &why);
         return;
     }
@@ -255,9 +255,9 @@ int training_reconcile(const struct training_observed *observed, struct arena *a
     } else if (training_job_is_managed_elsewhere(observed->job)) {
         leave_to_others(observed, &plan);
     } else {
-        pass_init(&pass, observed, arena, &plan);
+        training_pass_init(&pass, observed, arena, &plan);
         training_pass_release(&pass);
-        decide(&pass);
+        pass_decide(&pass);
         if (!json_equal(pass.status, json_get(observed->job, "status")))
             plan.status = pass.status;
     }

@@ -100,7 +100,8 @@ bool training_replica_is_dealt_with(const struct training_replica *replica)
            str_has_prefix(replica->pod.uid, replica->restarted_uid);
 }
 
-static enum training_replica_state judge(const struct training_replica *replica, bool exists)
+static enum training_replica_state replica_judge(const struct training_replica *replica,
+                                                 bool exists)
 {
     const struct training_pod *pod = &replica->pod;
     bool going = !exists || pod->deleting_ms > 0;
@@ -131,7 +132,7 @@ static void observe_pod(struct training_replica *replica, const struct training_
     training_pod_read(job->kind, json, &replica->pod);
     replica->has_pod = true;
     if (kube_meta_is_controlled_by(json, job->uid))
-        replica->state = judge(replica, true);
+        replica->state = replica_judge(replica, true);
     else
         replica->state = TRAINING_REPLICA_BLOCKED;
 }
@@ -153,7 +154,7 @@ static void observe_gone(struct training_replica *replica, const struct training
     if (replica->has_pod || !kube_meta_is_controlled_by(json, job->uid))
         return;
     training_pod_read(job->kind, json, &replica->pod);
-    replica->state = judge(replica, false);
+    replica->state = replica_judge(replica, false);
 }
 
 void training_replicas_observe(struct training_replicas *replicas, const struct training_job *job,

@@ -50,7 +50,7 @@ static const struct json *find_mount(const struct json *spec, const char *contai
     return found;
 }
 
-static const struct json *find_volume(const struct json *spec, const char *name)
+static const struct json *report_find_volume(const struct json *spec, const char *name)
 {
     JSON_EACH (volume, json_get(spec, "volumes")) {
         if (str_eq(json_get_string(volume, "name", NULL), name))
@@ -59,7 +59,7 @@ static const struct json *find_volume(const struct json *spec, const char *name)
     return NULL;
 }
 
-static char *join(struct arena *arena, const char *directory, const char *rest)
+static char *report_join_path(struct arena *arena, const char *directory, const char *rest)
 {
     size_t size = strlen(directory);
 
@@ -74,7 +74,7 @@ const char *training_report_place(struct arena *arena, const struct training_cla
 {
     const char *rest = NULL;
     const struct json *mount = is_place(path) ? find_mount(spec, container, path, &rest) : NULL;
-    const struct json *volume = find_volume(spec, json_get_string(mount, "name", ""));
+    const struct json *volume = report_find_volume(spec, json_get_string(mount, "name", ""));
     const char *claim =
         json_get_string(json_get(volume, "persistentVolumeClaim"), "claimName", NULL);
     const char *directory = json_get_string(json_get(volume, "hostPath"), "path", NULL);
@@ -83,13 +83,13 @@ const char *training_report_place(struct arena *arena, const struct training_cla
     if (!volume || json_get(mount, "subPathExpr")) /* the value of the expression is not known */
         return NULL;
     if (part[0])
-        rest = join(arena, part, rest);
+        rest = report_join_path(arena, part, rest);
     if (claim && claims)
         directory = claims->directory(claims->context, arena, kube_meta_namespace(pod), claim);
     if (directory && claims)
-        return join(arena, directory, rest);
+        return report_join_path(arena, directory, rest);
     if (directory)
-        return arena_printf(arena, "%s on node %s", join(arena, directory, rest),
+        return arena_printf(arena, "%s on node %s", report_join_path(arena, directory, rest),
                             json_get_string(json_get(pod, "spec"), "nodeName", "?"));
     return claim ? arena_printf(arena, "%s in claim %s", rest, claim) : NULL;
 }

@@ -35,7 +35,7 @@ static void forget_own(struct workflow_entry *entry)
     kube_own_writes_forget(&entry->writes);
 }
 
-static void entry_free(struct workflow_entry *entry)
+static void workflow_entry_free(struct workflow_entry *entry)
 {
     const char *key;
     void *pod;
@@ -57,7 +57,7 @@ void workflow_cache_release(struct workflow_cache *cache)
     void *entry;
 
     for (size_t i = 0; map_next(&cache->entries, &i, &key, &entry);)
-        entry_free(entry);
+        workflow_entry_free(entry);
     map_release(&cache->entries);
 }
 
@@ -85,7 +85,7 @@ void workflow_cache_forget(struct workflow_cache *cache, const char *key)
     if (entry->pods.count > 0)
         return;
     map_remove(&cache->entries, key);
-    entry_free(entry);
+    workflow_entry_free(entry);
 }
 
 void workflow_cache_change(struct workflow_cache *cache, const char *key, struct kube_object *old,

@@ -40,7 +40,7 @@ static void on_workflow(void *context, struct kube_object *old, struct kube_obje
     workqueue_add(controller->queue, key);
 }
 
-static void on_pod(void *context, struct kube_object *old, struct kube_object *new_)
+static void on_workflow_pod(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct workflow_controller *controller = context;
     const struct kube_object *pod = new_ ? new_ : old;
@@ -54,8 +54,8 @@ static void on_pod(void *context, struct kube_object *old, struct kube_object *n
 }
 
 /* The workflow and all that belongs to it, held by the run until it ends. */
-static struct workflow_observed observe(struct workflow_controller *controller,
-                                        struct workflow_run *run)
+static struct workflow_observed workflow_observe(struct workflow_controller *controller,
+                                                 struct workflow_run *run)
 {
     struct workflow_entry *entry = run->entry;
     struct arena *arena = run->pass.arena;
@@ -89,7 +89,7 @@ static struct workflow_observed observe(struct workflow_controller *controller,
     };
 }
 
-static void run_free(struct workflow_run *run)
+static void workflow_run_free(struct workflow_run *run)
 {
     kube_pass_release(&run->pass);
     free(run);
@@ -111,7 +111,7 @@ static void on_pass_done(void *context, struct kube_pass *pass)
             workqueue_add_after(controller->queue, entry->key, run->plan.requeue_ms);
     }
     workqueue_done(controller->queue, entry->key, pass->failed);
-    run_free(run);
+    workflow_run_free(run);
 }
 
 static struct workflow_run *run_new(struct workflow_controller *controller,
@@ -136,21 +136,21 @@ static void start_run(struct workflow_controller *controller, struct workflow_en
                       struct kube_object *workflow)
 {
     struct workflow_run *run = run_new(controller, entry, workflow);
-    const struct workflow_observed observed = observe(controller, run);
+    const struct workflow_observed observed = workflow_observe(controller, run);
     struct err err = ERR_INIT;
 
     if (workflow_reconcile(&observed, run->pass.arena, &run->plan, &err) < 0) {
         _cleanup_free_ char *subject = mem_printf("workflow %s", entry->key);
 
         log_error(subject, "%s", err.message);
-        run_free(run);
+        workflow_run_free(run);
         workqueue_done(controller->queue, entry->key, true);
         return;
     }
     kube_pass_start(&run->pass);
 }
 
-static void work(void *context, const char *key)
+static void controller_reconcile_workflow(void *context, const char *key)
 {
     struct workflow_controller *controller = context;
     struct kube_object *workflow;
@@ -193,12 +193,13 @@ workflow_controller_new(struct loop *loop, struct http_transport *transport,
         controller->step_image = mem_strdup(options->step_image);
     workflow_cache_init(&controller->cache);
     controller->client = kube_client_new(loop, transport, "trainyard-workflow");
-    controller->queue = workqueue_new(
-        loop, options->workflows_max ? options->workflows_max : WORKFLOWS_MAX, work, controller);
+    controller->queue =
+        workqueue_new(loop, options->workflows_max ? options->workflows_max : WORKFLOWS_MAX,
+                      controller_reconcile_workflow, controller);
     controller->workflows = kube_informer_new(controller->client, &KUBE_WORKFLOWS,
                                               options->namespace_, NULL, on_workflow, controller);
     controller->pods = kube_informer_new(controller->client, &KUBE_PODS, options->namespace_,
-                                         WORKFLOW_LABEL, on_pod, controller);
+                                         WORKFLOW_LABEL, on_workflow_pod, controller);
     return controller;
 }
 
@@ -211,7 +212,7 @@ struct workflow_controller *workflow_controller_free(struct workflow_controller 
     kube_client_free(controller->client);
     for (struct kube_pass *pass = controller->passes, *next; pass; pass = next) {
         next = pass->next;
-        run_free(CONTAINER_OF(pass, struct workflow_run, pass));
+        workflow_run_free(CONTAINER_OF(pass, struct workflow_run, pass));
     }
     workqueue_free(controller->queue);
     workflow_cache_release(&controller->cache);

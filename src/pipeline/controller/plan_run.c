@@ -56,7 +56,7 @@ static void take_answer(struct call *call, const struct json *object)
 }
 
 /* What exists under the name may be ours, made by a call whose answer was lost. */
-static bool is_ours(const struct call *call, const struct json *object)
+static bool call_is_own_object(const struct call *call, const struct json *object)
 {
     if (call->action->type == WORKFLOW_CREATE_ACCOUNT ||
         call->action->type == WORKFLOW_CREATE_BINDING)
@@ -67,7 +67,7 @@ static bool is_ours(const struct call *call, const struct json *object)
     return kube_meta_is_controlled_by(object, call->run->pass.workload->uid);
 }
 
-static const struct kube_resource *resource_of(const struct workflow_action *action)
+static const struct kube_resource *workflow_action_resource(const struct workflow_action *action)
 {
     switch (action->type) {
     case WORKFLOW_CREATE_POD:
@@ -93,13 +93,13 @@ static void on_existing(void *context, struct json *object, const struct err *er
     struct call *call = context;
     struct err taken = ERR_INIT;
 
-    if (err || (!is_ours(call, object) && workflow_is_leftover(object))) {
+    if (err || (!call_is_own_object(call, object) && workflow_is_leftover(object))) {
         call->run->pass.failed = true; /* gone again, about to go, or no answer: try once more */
-    } else if (is_ours(call, object)) {
+    } else if (call_is_own_object(call, object)) {
         take_answer(call, object);
     } else {
         (void)err_set(&taken, ERR_INVALID, "%s \"%s\" exists and does not belong to this workflow",
-                      resource_of(call->action)->kind, call->action->name);
+                      workflow_action_resource(call->action)->kind, call->action->name);
         fail_call(call, &taken);
     }
     kube_pass_answered(&call->run->pass);
@@ -116,7 +116,7 @@ static void on_patched(void *context, struct json *object, const struct err *err
     kube_pass_answered(&call->run->pass);
 }
 
-static void on_created(void *context, struct json *object, const struct err *err)
+static void on_workflow_part_created(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     const struct workflow_action *action = call->action;
@@ -126,14 +126,15 @@ static void on_created(void *context, struct json *object, const struct err *err
         kube_patch(client, &action->resource, action->namespace_, action->name, NULL,
                    action->object, on_patched, call);
     } else if (err && err->code == ERR_EXISTS) {
-        kube_get(client, resource_of(action), action->namespace_, action->name, on_existing, call);
+        kube_get(client, workflow_action_resource(action), action->namespace_, action->name,
+                 on_existing, call);
     } else {
         on_patched(context, object, err);
     }
 }
 
 /* What is gone already is as good as deleted. */
-static void on_deleted(void *context, struct json *object, const struct err *err)
+static void on_workflow_part_deleted(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     bool gone = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
@@ -146,7 +147,7 @@ static void on_deleted(void *context, struct json *object, const struct err *err
 }
 
 /* A label that could not be set is tried again with the next change. */
-static void on_labelled(void *context, struct json *object, const struct err *err)
+static void on_workflow_part_labelled(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
 
@@ -160,7 +161,7 @@ static void start_label(struct call *call)
 
     kube_meta_set_label(run->pass.arena, patch, WORKFLOW_COMPLETED_LABEL, "true");
     kube_patch(run->pass.client, &KUBE_PODS, call->action->namespace_, call->action->name, NULL,
-               patch, on_labelled, call);
+               patch, on_workflow_part_labelled, call);
 }
 
 static void start_delete(struct call *call)
@@ -171,11 +172,11 @@ static void start_delete(struct call *call)
 
     if (action->type == WORKFLOW_DELETE_POD)
         options.propagation = NULL;
-    kube_delete(call->run->pass.client, resource_of(action), action->namespace_, action->name,
-                &options, on_deleted, call);
+    kube_delete(call->run->pass.client, workflow_action_resource(action), action->namespace_,
+                action->name, &options, on_workflow_part_deleted, call);
 }
 
-static void start_action(struct workflow_run *run, const struct workflow_action *action)
+static void workflow_action_start(struct workflow_run *run, const struct workflow_action *action)
 {
     struct call *call = ARENA_NEW(run->pass.arena, struct call);
 
@@ -187,8 +188,8 @@ static void start_action(struct workflow_run *run, const struct workflow_action 
     case WORKFLOW_CREATE_BINDING:
     case WORKFLOW_CREATE_RESOURCE:
     case WORKFLOW_APPLY_RESOURCE:
-        kube_create(run->pass.client, resource_of(action), action->namespace_, action->object,
-                    on_created, call);
+        kube_create(run->pass.client, workflow_action_resource(action), action->namespace_,
+                    action->object, on_workflow_part_created, call);
         break;
     case WORKFLOW_PATCH_RESOURCE:
         kube_patch(run->pass.client, &action->resource, action->namespace_, action->name, NULL,
@@ -228,7 +229,7 @@ static void on_status_written(void *context, struct json *object, const struct e
     kube_pass_answered(&run->pass);
 }
 
-static void write_status(struct workflow_run *run)
+static void workflow_write_status(struct workflow_run *run)
 {
     struct json *object = json_clone(run->pass.arena, run->pass.workload->json);
 
@@ -240,7 +241,7 @@ static void write_status(struct workflow_run *run)
                 run->pass.workload->name, object, on_status_written, run);
 }
 
-static bool start_next(struct kube_pass *pass)
+static bool workflow_run_start_next(struct kube_pass *pass)
 {
     struct workflow_run *run = CONTAINER_OF(pass, struct workflow_run, pass);
     bool is_status = pass->stage == STAGE_STATUS;
@@ -248,11 +249,11 @@ static bool start_next(struct kube_pass *pass)
     if (pass->position >= (is_status ? run->plan.status != NULL : run->plan.action_count))
         return false;
     if (is_status)
-        write_status(run);
+        workflow_write_status(run);
     else
-        start_action(run, &run->plan.actions[pass->position]);
+        workflow_action_start(run, &run->plan.actions[pass->position]);
     pass->position++;
     return true;
 }
 
-const struct kube_pass_stages WORKFLOW_RUN_STAGES = {STAGES, start_next, NULL};
+const struct kube_pass_stages WORKFLOW_RUN_STAGES = {STAGES, workflow_run_start_next, NULL};

@@ -104,8 +104,8 @@ static struct json *fail_call(struct workflow_pass *pass, const struct workflow_
     return node;
 }
 
-static struct json *dispatch(struct workflow_pass *pass, struct workflow_call *call,
-                             const struct json *inputs)
+static struct json *call_dispatch(struct workflow_pass *pass, struct workflow_call *call,
+                                  const struct json *inputs)
 {
     const struct json *retry = json_get(call->template_, "retryStrategy");
 
@@ -144,7 +144,7 @@ struct json *workflow_call_run(struct workflow_pass *pass, struct workflow_call 
     if (!node && pass->nodes.by_id.count >= WORKFLOW_NODES_MAX)
         return fail_call(pass, call, "the workflow has too many nodes");
     pass->depth++;
-    node = dispatch(pass, call, inputs);
+    node = call_dispatch(pass, call, inputs);
     pass->depth--;
     return node;
 }

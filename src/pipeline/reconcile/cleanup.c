@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-static enum workflow_phase phase_of(const struct workflow_pass *pass)
+static enum workflow_phase cleanup_phase(const struct workflow_pass *pass)
 {
     return workflow_node_phase(pass->status);
 }
@@ -17,7 +17,7 @@ static enum workflow_phase phase_of(const struct workflow_pass *pass)
 static bool shall_go(const struct workflow_pass *pass, const struct json *node)
 {
     const char *strategy = json_get_string(json_get(pass->spec, "podGC"), "strategy", "");
-    enum workflow_phase phase = phase_of(pass);
+    enum workflow_phase phase = cleanup_phase(pass);
 
     if (str_eq(strategy, "OnPodCompletion"))
         return true;
@@ -38,7 +38,7 @@ static bool pod_has_ended(const struct json *pod)
 static void tidy_pod(struct workflow_pass *pass, const struct json *pod)
 {
     const struct json *node = workflow_node_by_id(&pass->nodes, kube_meta_name(pod));
-    bool over = workflow_phase_is_final(phase_of(pass));
+    bool over = workflow_phase_is_final(cleanup_phase(pass));
     bool ended = pod_has_ended(pod), done = workflow_node_is_final(node);
 
     if (!node || kube_meta_is_deleting(pod) || !kube_meta_is_controlled_by(pod, pass->uid))
@@ -56,7 +56,8 @@ static void tidy_pod(struct workflow_pass *pass, const struct json *pod)
 static void tidy_claims(struct workflow_pass *pass)
 {
     const char *strategy = json_get_string(json_get(pass->spec, "volumeClaimGC"), "strategy", "");
-    bool wanted = phase_of(pass) != WORKFLOW_SUCCEEDED && !str_eq(strategy, "OnWorkflowCompletion");
+    bool wanted =
+        cleanup_phase(pass) != WORKFLOW_SUCCEEDED && !str_eq(strategy, "OnWorkflowCompletion");
 
     if (wanted || !json_get(pass->status, "persistentVolumeClaims"))
         return;
@@ -70,7 +71,7 @@ static void tidy_claims(struct workflow_pass *pass)
 static void tidy_workflow(struct workflow_pass *pass)
 {
     const struct json *ttl = json_get(pass->spec, "ttlStrategy");
-    bool succeeded = phase_of(pass) == WORKFLOW_SUCCEEDED;
+    bool succeeded = cleanup_phase(pass) == WORKFLOW_SUCCEEDED;
     int64_t seconds = json_get_int(ttl, "secondsAfterCompletion", -1);
     int64_t ended = workflow_node_time(pass->status, "finishedAt"), left;
 
@@ -91,7 +92,7 @@ void workflow_pass_tidy(struct workflow_pass *pass)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++)
         tidy_pod(pass, pass->observed->pods[i]);
-    if (!workflow_phase_is_final(phase_of(pass)))
+    if (!workflow_phase_is_final(cleanup_phase(pass)))
         return;
     tidy_claims(pass);
     tidy_workflow(pass);

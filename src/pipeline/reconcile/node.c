@@ -53,7 +53,7 @@ struct json *workflow_node_find(const struct workflow_nodes *nodes, const char *
     return workflow_node_by_id(nodes, workflow_node_id(nodes->arena, nodes->workflow, name));
 }
 
-static void set_time(struct workflow_nodes *nodes, struct json *node, const char *field)
+static void node_set_time(struct workflow_nodes *nodes, struct json *node, const char *field)
 {
     char text[MOMENT_TEXT_MAX];
 
@@ -79,7 +79,7 @@ struct json *workflow_node_add(struct workflow_nodes *nodes, const char *name, c
     }
     if (boundary)
         json_set_string(arena, node, "boundaryID", json_get_string(boundary, "id", ""));
-    set_time(nodes, node, "startedAt");
+    node_set_time(nodes, node, "startedAt");
     json_set_string(arena, node, "phase", "");
     node = json_set(arena, nodes->tree, id, node);
     map_put(&nodes->by_id, id, node);
@@ -134,7 +134,7 @@ bool workflow_node_set(struct workflow_nodes *nodes, struct json *node, enum wor
     else
         json_remove(node, "message");
     if (workflow_phase_is_final(phase))
-        set_time(nodes, node, "finishedAt");
+        node_set_time(nodes, node, "finishedAt");
     return true;
 }
 

@@ -8,7 +8,8 @@ void workflow_plan_init(struct workflow_plan *plan, struct arena *arena)
     *plan = (struct workflow_plan){.arena = arena, .requeue_ms = -1};
 }
 
-static void *grow(struct arena *arena, void *items, size_t count, size_t *capacity, size_t size)
+static void *plan_grow(struct arena *arena, void *items, size_t count, size_t *capacity,
+                       size_t size)
 {
     if (count < *capacity)
         return items;
@@ -24,8 +25,8 @@ struct workflow_action *workflow_plan_add(struct workflow_plan *plan,
                                           enum workflow_action_type type, const char *namespace_,
                                           const char *name)
 {
-    plan->actions = grow(plan->arena, plan->actions, plan->action_count, &plan->action_capacity,
-                         sizeof(*plan->actions));
+    plan->actions = plan_grow(plan->arena, plan->actions, plan->action_count,
+                              &plan->action_capacity, sizeof(*plan->actions));
     struct workflow_action *action = &plan->actions[plan->action_count++];
     *action = (struct workflow_action){.type = type, .namespace_ = namespace_, .name = name};
     return action;
@@ -36,8 +37,8 @@ void workflow_plan_event(struct workflow_plan *plan, bool warning, const char *r
 {
     va_list args;
 
-    plan->events = grow(plan->arena, plan->events, plan->event_count, &plan->event_capacity,
-                        sizeof(*plan->events));
+    plan->events = plan_grow(plan->arena, plan->events, plan->event_count, &plan->event_capacity,
+                             sizeof(*plan->events));
     va_start(args, format);
     plan->events[plan->event_count++] = (struct workflow_event){
         .warning = warning,

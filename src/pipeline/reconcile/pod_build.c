@@ -234,7 +234,8 @@ static int build_inits(struct builder *b, struct workflow_scope *scope, struct e
     return 0;
 }
 
-static void identify(struct builder *b, const struct workflow_call *call, const char *name)
+static void builder_add_identity(struct builder *b, const struct workflow_call *call,
+                                 const char *name)
 {
     b->pod = kube_object_make(b->arena, &KUBE_PODS, b->pass->namespace_, name);
     b->spec = json_ensure_object(b->arena, b->pod, "spec");
@@ -262,7 +263,7 @@ int workflow_pod_build(struct workflow_pass *pass, const struct workflow_call *c
 
     if (result < 0)
         return result;
-    identify(&b, call, name);
+    builder_add_identity(&b, call, name);
     add_spec_fields(&b);
     b.container = json_clone(b.arena, json_get(b.template_, b.script ? "script" : "container"));
     result = add_volumes(&b, &scope, b.container, err);

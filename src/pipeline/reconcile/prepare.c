@@ -15,8 +15,8 @@ const char *workflow_claim_name(struct workflow_pass *pass, const struct json *c
 }
 
 /* One thing that is wanted: its answer from the last pass, or the action that makes it. */
-static void want(struct workflow_pass *pass, enum workflow_action_type type, const char *name,
-                 struct json *object, struct workflow_wanted *wanted)
+static void prepare_object(struct workflow_pass *pass, enum workflow_action_type type,
+                           const char *name, struct json *object, struct workflow_wanted *wanted)
 {
     const char *id = arena_printf(pass->arena, "%s/%s", json_get_string(object, "kind", ""), name);
     const struct workflow_result *result = workflow_pass_result(pass, id);
@@ -42,7 +42,7 @@ static void want_claims(struct workflow_pass *pass, struct workflow_wanted *want
         kube_object_set_kind(arena, claim, &KUBE_PVCS);
         kube_meta_set_name(arena, claim, name);
         kube_meta_add_owner(arena, claim, kube_owner_reference_new(arena, pass->workflow, true));
-        want(pass, WORKFLOW_CREATE_CLAIM, name, claim, wanted);
+        prepare_object(pass, WORKFLOW_CREATE_CLAIM, name, claim, wanted);
     }
 }
 
@@ -78,10 +78,11 @@ static void want_account(struct workflow_pass *pass, const struct json *where,
         if (pass->plan->actions[i].type == WORKFLOW_CREATE_ACCOUNT &&
             str_eq(pass->plan->actions[i].name, name))
             return;
-    want(pass, WORKFLOW_CREATE_ACCOUNT, name,
-         kube_object_make(pass->arena, &KUBE_SERVICEACCOUNTS, pass->namespace_, name), wanted);
+    prepare_object(pass, WORKFLOW_CREATE_ACCOUNT, name,
+                   kube_object_make(pass->arena, &KUBE_SERVICEACCOUNTS, pass->namespace_, name),
+                   wanted);
     if (str_eq(name, RUNNER))
-        want(pass, WORKFLOW_CREATE_BINDING, name, make_runner_binding(pass), wanted);
+        prepare_object(pass, WORKFLOW_CREATE_BINDING, name, make_runner_binding(pass), wanted);
 }
 
 struct workflow_wanted workflow_pass_prepare(struct workflow_pass *pass)

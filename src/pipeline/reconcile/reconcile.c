@@ -12,8 +12,8 @@
 #include "kube/condition.h"
 #include "kube/object.h"
 
-static void pass_init(struct workflow_pass *pass, const struct workflow_observed *observed,
-                      struct arena *arena, struct workflow_plan *plan)
+static void workflow_pass_init(struct workflow_pass *pass, const struct workflow_observed *observed,
+                               struct arena *arena, struct workflow_plan *plan)
 {
     *pass = (struct workflow_pass){
         .arena = arena,
@@ -48,7 +48,7 @@ static void pass_release(struct workflow_pass *pass)
     map_release(&pass->gone);
 }
 
-static void set_time(struct workflow_pass *pass, struct json *object, const char *field)
+static void workflow_set_time(struct workflow_pass *pass, struct json *object, const char *field)
 {
     char text[MOMENT_TEXT_MAX];
 
@@ -57,7 +57,7 @@ static void set_time(struct workflow_pass *pass, struct json *object, const char
 }
 
 /* Argo's conditions have no times, and none is written that never held. */
-static void set_condition(struct workflow_pass *pass, const char *type, bool holds)
+static void workflow_set_condition(struct workflow_pass *pass, const char *type, bool holds)
 {
     const struct kube_condition wanted = {
         .type = type, .status = holds ? "True" : "False", .now_ms = -1};
@@ -80,8 +80,8 @@ static void set_phase(struct workflow_pass *pass, enum workflow_phase phase, con
     json_set_string(pass->arena, labels, WORKFLOW_PHASE_LABEL, workflow_phase_name(phase));
     if (final) {
         json_set_string(pass->arena, labels, WORKFLOW_COMPLETED_LABEL, "true");
-        set_time(pass, pass->status, "finishedAt");
-        set_condition(pass, "Completed", true);
+        workflow_set_time(pass, pass->status, "finishedAt");
+        workflow_set_condition(pass, "Completed", true);
     }
     pass->plan->labels = labels;
 }
@@ -112,7 +112,7 @@ static void tell_artifacts(struct workflow_pass *pass)
 }
 
 /* False where it cannot begin, or not yet. */
-static bool begin(struct workflow_pass *pass)
+static bool workflow_begin(struct workflow_pass *pass)
 {
     struct err why = ERR_INIT;
     bool valid = workflow_validate(pass->workflow, &why) == 0;
@@ -122,7 +122,7 @@ static bool begin(struct workflow_pass *pass)
         wanted = workflow_pass_prepare(pass);
     if (wanted.missing)
         return false;
-    set_time(pass, pass->status, "startedAt");
+    workflow_set_time(pass, pass->status, "startedAt");
     if (!valid || wanted.error) {
         end_workflow(pass, WORKFLOW_FAILED,
                      valid ? wanted.error
@@ -179,7 +179,7 @@ static struct json *run_template(struct workflow_pass *pass, const char *node_na
     return workflow_call_run(pass, &call);
 }
 
-static void run(struct workflow_pass *pass)
+static void workflow_run_templates(struct workflow_pass *pass)
 {
     const char *on_exit_ = json_get_string(pass->spec, "onExit", NULL);
     const char *stop = reason_to_stop(pass);
@@ -221,16 +221,16 @@ static void set_progress(struct workflow_pass *pass)
     }
     json_set(pass->arena, pass->status, "progress",
              json_stringf(pass->arena, "%zu/%zu", ended, pods));
-    set_condition(pass, "PodRunning", running);
+    workflow_set_condition(pass, "PodRunning", running);
 }
 
-static void decide(struct workflow_pass *pass)
+static void workflow_decide(struct workflow_pass *pass)
 {
     bool over = workflow_phase_is_final(workflow_node_phase(pass->status));
     bool begun = json_get(pass->status, "startedAt") != NULL;
 
-    if (!over && (begun || begin(pass))) {
-        run(pass);
+    if (!over && (begun || workflow_begin(pass))) {
+        workflow_run_templates(pass);
         set_progress(pass);
     }
     workflow_pass_tidy(pass);
@@ -248,8 +248,8 @@ int workflow_reconcile(const struct workflow_observed *observed, struct arena *a
     workflow_plan_init(&plan, arena);
     /* What is being deleted is left to the garbage collector. */
     if (!kube_meta_is_deleting(observed->workflow)) {
-        pass_init(&pass, observed, arena, &plan);
-        decide(&pass);
+        workflow_pass_init(&pass, observed, arena, &plan);
+        workflow_decide(&pass);
         if (json_get(pass.status, "phase") &&
             !json_equal(pass.status, json_get(observed->workflow, "status")))
             plan.status = pass.status;

@@ -31,7 +31,7 @@ struct graph {
     struct workflow_scope scope;
 };
 
-static size_t find_member(const struct graph *graph, const char *name)
+static size_t graph_find_member(const struct graph *graph, const char *name)
 {
     for (size_t i = 0; i < graph->dag.count; i++)
         if (str_eq(json_get_string(graph->members[i].task, "name", NULL), name))
@@ -70,7 +70,7 @@ static void set_needs_of_task(struct graph *graph, size_t position)
         return;
     needs = ARENA_ARRAY(arena, size_t, count + 1);
     for (size_t i = 0; i < count; i++) {
-        needs[task->need_count] = find_member(graph, names[i]);
+        needs[task->need_count] = graph_find_member(graph, names[i]);
         task->need_count += needs[task->need_count] != SIZE_MAX;
     }
     task->needs = needs;
@@ -206,7 +206,7 @@ static void omit_member(struct graph *graph, size_t position)
 }
 
 /* Until nothing changes any more: a task that is skipped lets others begin at once. */
-static enum workflow_phase advance(struct graph *graph)
+static enum workflow_phase graph_advance(struct graph *graph)
 {
     struct workflow_dag *dag = &graph->dag;
     enum workflow_phase phase;
@@ -331,7 +331,7 @@ struct json *workflow_run_graph(struct workflow_pass *pass, struct workflow_call
                                           .template_ = call->template_,
                                           .retries = -1};
     read_members(&graph);
-    phase = advance(&graph);
+    phase = graph_advance(&graph);
     end_groups(&graph);
     if (phase == WORKFLOW_SUCCEEDED && make_outputs(&graph, &err) < 0)
         workflow_pass_set(pass, graph.node, WORKFLOW_ERROR, arena_strdup(pass->arena, err.message));

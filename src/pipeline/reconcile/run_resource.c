@@ -129,8 +129,8 @@ static int make_outputs(struct workflow_pass *pass, struct json *node, const str
 }
 
 /* The server has answered with the object: is it as it shall be? */
-static int judge(struct workflow_pass *pass, const struct workflow_call *call, struct json *node,
-                 const struct json *object, struct err *err)
+static int resource_judge(struct workflow_pass *pass, const struct workflow_call *call,
+                          struct json *node, const struct json *object, struct err *err)
 {
     const struct json *resource = json_get(call->template_, "resource");
     const char *success = json_get_string(resource, "successCondition", NULL);
@@ -174,7 +174,7 @@ struct json *workflow_run_resource(struct workflow_pass *pass, struct workflow_c
     if (result && result->error)
         workflow_pass_set(pass, node, WORKFLOW_FAILED, arena_strdup(pass->arena, result->error));
     else if (result)
-        failed = judge(pass, call, node, result->object, &err);
+        failed = resource_judge(pass, call, node, result->object, &err);
     else
         failed = plan_action(pass, call, inputs, node, json_get(node, "message") != NULL, &err);
     if (failed < 0)

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static const char *fail(const char *reference, const char *why, struct err *err)
+static const char *scope_fail(const char *reference, const char *why, struct err *err)
 {
     (void)err_set(err, ERR_INVALID, "cannot resolve '{{%s}}': %s", reference, why);
     return NULL;
@@ -53,7 +53,7 @@ static const char *resolve_workflow(struct workflow_scope *scope, const char *na
         value = kube_meta_label(pass->workflow, name + strlen("labels."));
     else if (str_has_prefix(name, "annotations."))
         value = kube_meta_annotation(pass->workflow, name + strlen("annotations."));
-    return value ? value : fail(reference, "the workflow has no such value", err);
+    return value ? value : scope_fail(reference, "the workflow has no such value", err);
 }
 
 const char *workflow_step_node_name(struct arena *arena, const struct json *boundary,
@@ -80,12 +80,12 @@ static const char *resolve_sibling(struct workflow_scope *scope, const char *res
     const struct json *node;
 
     if (!scope->boundary)
-        return fail(reference, "there are no tasks beside this one", err);
+        return scope_fail(reference, "there are no tasks beside this one", err);
     name = step ? workflow_step_node_name(arena, scope->boundary, scope->template_, sibling)
                 : arena_printf(arena, "%s.%s", workflow_node_name(scope->boundary), sibling);
     node = name ? workflow_node_find(&scope->pass->nodes, name) : NULL;
     if (!node)
-        return fail(reference, arena_printf(arena, "'%s' has not run", sibling), err);
+        return scope_fail(reference, arena_printf(arena, "'%s' has not run", sibling), err);
     rest += size;
     if (str_has_prefix(rest, outputs))
         value = workflow_node_output(node, rest + strlen(outputs));
@@ -94,10 +94,10 @@ static const char *resolve_sibling(struct workflow_scope *scope, const char *res
     else if (str_eq(rest, ".id"))
         value = json_get_string(node, "id", "");
     return value ? value
-                 : fail(reference,
-                        arena_printf(arena, "'%s' (%s) has no such output", sibling,
-                                     json_get_string(node, "phase", "")),
-                        err);
+                 : scope_fail(reference,
+                              arena_printf(arena, "'%s' (%s) has no such output", sibling,
+                                           json_get_string(node, "phase", "")),
+                              err);
 }
 
 static const char *resolve_item(struct workflow_scope *scope, const char *reference,
@@ -109,7 +109,7 @@ static const char *resolve_item(struct workflow_scope *scope, const char *refere
     if (value && reference[strlen("item")] == '.')
         value = json_get(value, reference + strlen("item."));
     text = workflow_value(scope->pass->arena, value);
-    return text ? text : fail(reference, "there is no such item", err);
+    return text ? text : scope_fail(reference, "there is no such item", err);
 }
 
 const char *workflow_scope_resolve(void *context, const char *reference, struct err *err)
@@ -135,5 +135,5 @@ const char *workflow_scope_resolve(void *context, const char *reference, struct 
         value = scope->pod_name;
     else if (str_eq(reference, "retries"))
         value = scope->retries >= 0 ? arena_printf(arena, "%d", scope->retries) : NULL;
-    return value ? value : fail(reference, "there is no such value here", err);
+    return value ? value : scope_fail(reference, "there is no such value here", err);
 }

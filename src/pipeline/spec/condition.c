@@ -9,17 +9,17 @@
 
 static const char *const OPERATORS[] = {"==", "!=", ">=", "<=", ">", "<", "="}; /* longest first */
 
-static bool is_blank(char c)
+static bool condition_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 /* Without white space and one pair of quotes around it. */
-static const char *trim(struct arena *arena, const char *text, size_t size)
+static const char *condition_trim(struct arena *arena, const char *text, size_t size)
 {
-    while (size > 0 && is_blank(*text))
+    while (size > 0 && condition_is_blank(*text))
         text++, size--;
-    while (size > 0 && is_blank(text[size - 1]))
+    while (size > 0 && condition_is_blank(text[size - 1]))
         size--;
     if (size >= 2 && (*text == '"' || *text == '\'') && text[size - 1] == *text)
         text++, size -= 2;
@@ -51,7 +51,7 @@ static const char *find_outside_quotes(const char *text, const char *const *word
     return NULL;
 }
 
-static bool compare(const char *left, const char *operator_, const char *right)
+static bool condition_compare(const char *left, const char *operator_, const char *right)
 {
     double a, b;
     bool numbers = str_to_double(left, &a, NULL) == 0 && str_to_double(right, &b, NULL) == 0;
@@ -87,13 +87,13 @@ static int eval_one(struct arena *arena, const char *text, const struct json *ob
     const char *at = find_outside_quotes(text, OPERATORS, ARRAY_SIZE(OPERATORS), &which);
 
     if (!at)
-        return eval_constant(trim(arena, text, strlen(text)), ret, err);
-    const char *left = trim(arena, text, (size_t)(at - text));
+        return eval_constant(condition_trim(arena, text, strlen(text)), ret, err);
+    const char *left = condition_trim(arena, text, (size_t)(at - text));
     const char *behind = at + strlen(OPERATORS[which]);
-    const char *right = trim(arena, behind, strlen(behind));
+    const char *right = condition_trim(arena, behind, strlen(behind));
     if (object)
         left = json_path_print(arena, json_path_find_dotted(arena, left, object));
-    *ret = left && compare(left, OPERATORS[which], right);
+    *ret = left && condition_compare(left, OPERATORS[which], right);
     return 0;
 }
 

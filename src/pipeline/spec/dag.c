@@ -50,7 +50,7 @@ static bool any_failed(const struct workflow_dag *dag)
 }
 
 /* Omission spreads to whatever needs an omitted task, in whichever order tasks are written. */
-static void decide(struct workflow_dag *dag, bool stopping)
+static void dag_decide(struct workflow_dag *dag, bool stopping)
 {
     bool changed = true;
 
@@ -76,7 +76,7 @@ enum workflow_phase workflow_dag_advance(struct workflow_dag *dag)
 
     for (size_t i = 0; i < dag->count; i++)
         dag->tasks[i].start = dag->tasks[i].omit = false;
-    decide(dag, dag->fail_fast && any_failed(dag));
+    dag_decide(dag, dag->fail_fast && any_failed(dag));
     for (size_t i = 0; i < dag->count; i++) {
         const struct workflow_dag_task *task = &dag->tasks[i];
 
@@ -91,7 +91,7 @@ enum workflow_phase workflow_dag_advance(struct workflow_dag *dag)
 
 enum mark { MARK_NEW, MARK_OPEN, MARK_DONE };
 
-static long visit(const struct workflow_dag *dag, unsigned char *marks, size_t position)
+static long dag_visit(const struct workflow_dag *dag, unsigned char *marks, size_t position)
 {
     const struct workflow_dag_task *task = &dag->tasks[position];
 
@@ -99,7 +99,7 @@ static long visit(const struct workflow_dag *dag, unsigned char *marks, size_t p
     for (size_t i = 0; i < task->need_count; i++) {
         size_t needed = task->needs[i];
         long found = marks[needed] == MARK_OPEN  ? (long)needed
-                     : marks[needed] == MARK_NEW ? visit(dag, marks, needed)
+                     : marks[needed] == MARK_NEW ? dag_visit(dag, marks, needed)
                                                  : -1;
 
         if (found >= 0)
@@ -116,6 +116,6 @@ long workflow_dag_find_cycle(const struct workflow_dag *dag)
 
     for (size_t i = 0; i < dag->count && found < 0; i++)
         if (marks[i] == MARK_NEW)
-            found = visit(dag, marks, i);
+            found = dag_visit(dag, marks, i);
     return found;
 }

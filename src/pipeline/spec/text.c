@@ -12,7 +12,7 @@ static bool is_reference_char(char c)
            c == '_' || c == '-';
 }
 
-static bool is_blank(char c)
+static bool text_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -25,7 +25,7 @@ static int read_reference(const char *text, char name[WORKFLOW_REFERENCE_MAX],
     const char *at = text + 2;
     size_t size = 0;
 
-    while (is_blank(*at))
+    while (text_is_blank(*at))
         at++;
     if (*at == '=')
         return err_set(err, ERR_UNSUPPORTED,
@@ -34,7 +34,7 @@ static int read_reference(const char *text, char name[WORKFLOW_REFERENCE_MAX],
     while (is_reference_char(at[size]))
         size++;
     const char *behind = at + size;
-    while (is_blank(*behind))
+    while (text_is_blank(*behind))
         behind++;
     if (size == 0 || size >= WORKFLOW_REFERENCE_MAX || behind[0] != '}' || behind[1] != '}')
         return 0;

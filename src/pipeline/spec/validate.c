@@ -162,7 +162,7 @@ static int check_templates(struct workflow_checker *checker)
     return 0;
 }
 
-static int check_arguments(struct workflow_checker *checker)
+static int validate_workflow_arguments(struct workflow_checker *checker)
 {
     const struct json *arguments = json_get(checker->spec, "arguments");
     size_t position = 0;
@@ -200,7 +200,7 @@ int workflow_validate(const struct json *workflow, struct err *err)
         (result = check_templates(&checker)) < 0 ||
         (result = check_entrypoint(&checker, "entrypoint", true)) < 0 ||
         (result = check_entrypoint(&checker, "onExit", false)) < 0 ||
-        (result = check_arguments(&checker)) < 0)
+        (result = validate_workflow_arguments(&checker)) < 0)
         return result;
     JSON_EACH (template_, checker.templates) {
         const char *path = arena_printf(arena, "spec.templates[%zu]", position++);

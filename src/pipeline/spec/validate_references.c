@@ -17,7 +17,7 @@ struct context {
     uint64_t **ancestors;    /* of each task of a dag, or NULL: not asked for yet */
 };
 
-static const char *fail(const char *reference, const char *why, struct err *err)
+static const char *reference_fail(const char *reference, const char *why, struct err *err)
 {
     (void)err_set(err, ERR_INVALID, "'{{%s}}': %s", reference, why);
     return NULL;
@@ -30,9 +30,9 @@ static const char *check_listed(struct context *context, const struct json *list
 
     if (workflow_find(context->checker, list, name).item)
         return "";
-    return fail(reference,
-                arena_printf(arena, "no %s '%s'%s", what, name, workflow_guess(arena, list, name)),
-                err);
+    return reference_fail(
+        reference,
+        arena_printf(arena, "no %s '%s'%s", what, name, workflow_guess(arena, list, name)), err);
 }
 
 /* The tasks that the task at the position waits for, itself or over others: a bit for each. The
@@ -92,16 +92,17 @@ static const char *check_sibling(struct context *context, const char *rest, bool
                                                                  : NULL;
 
     if (!sibling)
-        return fail(reference,
-                    arena_printf(checker->arena, "%s '%s' is not one that has ended before%s",
-                                 step ? "step" : "task", name,
-                                 step ? "" : "; name it in dependencies"),
-                    err);
+        return reference_fail(
+            reference,
+            arena_printf(checker->arena, "%s '%s' is not one that has ended before%s",
+                         step ? "step" : "task", name, step ? "" : "; name it in dependencies"),
+            err);
     rest += size;
     if (str_eq(rest, ".status") || str_eq(rest, ".id"))
         return "";
     if (!str_has_prefix(rest, outputs))
-        return fail(reference, "only outputs.parameters, status and id are supported", err);
+        return reference_fail(reference, "only outputs.parameters, status and id are supported",
+                              err);
     return check_listed(
         context,
         json_at(workflow_find(checker, checker->templates, json_get_string(sibling, "template", ""))
@@ -128,12 +129,12 @@ static const char *check_workflow(struct context *context, const char *name, con
                             json_at(context->checker->spec, "arguments", "parameters", NULL),
                             name + strlen("parameters."), reference, "parameter", err);
     nearest = str_nearest(name, known, ARRAY_SIZE(known));
-    return fail(reference,
-                nearest
-                    ? arena_printf(context->checker->arena,
-                                   "there is no such value; did you mean 'workflow.%s'?", nearest)
-                    : "there is no such value",
-                err);
+    return reference_fail(
+        reference,
+        nearest ? arena_printf(context->checker->arena,
+                               "there is no such value; did you mean 'workflow.%s'?", nearest)
+                : "there is no such value",
+        err);
 }
 
 static const char *check_reference(void *pointer, const char *reference, struct err *err)
@@ -153,14 +154,16 @@ static const char *check_reference(void *pointer, const char *reference, struct 
     if (str_has_prefix(reference, "steps."))
         return check_sibling(context, reference + strlen("steps."), true, reference, err);
     if (str_eq(reference, "item") || str_has_prefix(reference, "item."))
-        return looped ? "" : fail(reference, "the task has neither withItems nor withParam", err);
+        return looped
+                   ? ""
+                   : reference_fail(reference, "the task has neither withItems nor withParam", err);
     if (str_eq(reference, "retries"))
         return json_get(context->template_, "retryStrategy")
                    ? ""
-                   : fail(reference, "the template has no retryStrategy", err);
+                   : reference_fail(reference, "the template has no retryStrategy", err);
     if (str_eq(reference, "pod.name") || str_eq(reference, "inputs.parameters"))
         return "";
-    return fail(reference, "there is no such value", err);
+    return reference_fail(reference, "there is no such value", err);
 }
 
 static int check_tree(struct context *context, const struct json *tree, const char *path)

@@ -17,8 +17,8 @@ static const char *const TASK_REFUSED[][2] = {
 };
 
 /* Every input of the template has a value. */
-static int check_arguments(struct workflow_checker *checker, const struct json *task,
-                           const char *path)
+static int validate_task_arguments(struct workflow_checker *checker, const struct json *task,
+                                   const char *path)
 {
     const struct json *arguments = json_at(task, "arguments", "parameters", NULL);
     const char *name = json_get_string(task, "template", "");
@@ -68,7 +68,7 @@ static int check_task(struct workflow_checker *checker, const struct json *task,
                        template_, workflow_guess(checker->arena, checker->templates, template_));
     if (items && items->type != JSON_NULL && items->type != JSON_ARRAY)
         return err_set(checker->err, ERR_INVALID, "%s.withItems: must be a list", path);
-    return check_arguments(checker, task, path);
+    return validate_task_arguments(checker, task, path);
 }
 
 static int check_dependencies(struct workflow_checker *checker, const struct json *tasks,

@@ -35,7 +35,7 @@ static const char *const RETRY_REFUSED[][2] = {
     {NULL},
 };
 
-static bool is_one_of(const char *text, const char *const *texts)
+static bool template_is_one_of(const char *text, const char *const *texts)
 {
     for (; *texts; texts++)
         if (str_eq(text, *texts))
@@ -75,7 +75,7 @@ static int check_retry(struct workflow_checker *checker, const struct json *temp
         number = -1;
     if (number < 0)
         return err_set(checker->err, ERR_INVALID, "%s.limit: must be a number from 0", here);
-    if (policy && !is_one_of(policy, policies))
+    if (policy && !template_is_one_of(policy, policies))
         return err_set(checker->err, ERR_INVALID,
                        "%s.retryPolicy: must be Always, OnFailure, OnError or OnTransientError, is "
                        "\"%s\"",
@@ -118,7 +118,7 @@ static int check_resource(struct workflow_checker *checker, const struct json *t
 
     if (result < 0)
         return result;
-    if (!is_one_of(action, actions))
+    if (!template_is_one_of(action, actions))
         return err_set(checker->err, ERR_INVALID,
                        "%s.action: must be create, apply, patch, get or delete, is \"%s\"", here,
                        action);
