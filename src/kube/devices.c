@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-int64_t kube_devices_asked(const struct json *container)
+int64_t kube_devices_requested(const struct json *container)
 {
     struct kube_quantity quantity;
     const struct json *value =
@@ -58,15 +58,15 @@ const char *kube_devices_assign(struct arena *arena, const struct json *pod,
     struct json *map = json_object(arena);
     size_t next = 0;
     JSON_EACH (container, json_get(spec, "containers")) {
-        if (kube_devices_asked(container) > 0)
+        if (kube_devices_requested(container) > 0)
             json_set(arena, map, json_get_string(container, "name", ""),
-                     devices_take(arena, devices, kube_devices_asked(container), &next));
+                     devices_take(arena, devices, kube_devices_requested(container), &next));
     }
     JSON_EACH (container, json_get(spec, "initContainers")) {
         size_t from_first = 0;
-        if (kube_devices_asked(container) > 0)
+        if (kube_devices_requested(container) > 0)
             json_set(arena, map, json_get_string(container, "name", ""),
-                     devices_take(arena, devices, kube_devices_asked(container), &from_first));
+                     devices_take(arena, devices, kube_devices_requested(container), &from_first));
     }
     return json_count(map) > 0 ? json_to_string(arena, map) : NULL;
 }

@@ -33,6 +33,6 @@ const char *kube_devices_assign(struct arena *arena, const struct json *pod,
 const char *kube_devices_of(struct arena *arena, const char *annotation, const char *container);
 
 /* How many a container asks for. */
-int64_t kube_devices_asked(const struct json *container);
+int64_t kube_devices_requested(const struct json *container);
 
 #endif

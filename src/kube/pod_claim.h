@@ -12,7 +12,7 @@ const char *kube_pod_claim_name(struct arena *arena, const struct json *pod,
 
 /* Why the pod may not use this claim for an ephemeral volume, in the words of Kubernetes; NULL: the
  * claim was made for it. A claim of somebody else may have the name. */
-const char *kube_pod_claim_refusal(struct arena *arena, const struct json *pod,
-                                   const struct json *claim);
+const char *kube_pod_claim_rejection(struct arena *arena, const struct json *pod,
+                                     const struct json *claim);
 
 #endif

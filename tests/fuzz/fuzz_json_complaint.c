@@ -22,12 +22,12 @@ static void read_yaml(struct arena *arena, const char *text, size_t size)
 {
     static const struct json_limits limits = {.depth = 60, .nodes = 20000, .repeats = true};
     const struct source source = {"fuzz", text, size, false};
-    struct schema_complaints repeats = {0};
+    struct schema_messages repeats = {0};
     struct json *documents;
     if (yaml_parse(arena, &source, &limits, &documents, NULL) < 0)
         return;
     for (struct json *document = documents->first; document; document = document->next) {
-        kube_yaml_repeats_settle(arena, document, &repeats);
+        kube_yaml_duplicates_remove(arena, document, &repeats);
         check(arena, document);
     }
 }
@@ -36,12 +36,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_new();
     const char *text = (const char *)data;
-    struct schema_complaints repeats = {0};
+    struct schema_messages repeats = {0};
     struct json *json;
-    const char *complaint = kube_json_complaint(arena, text, size);
+    const char *complaint = kube_json_syntax_error(arena, text, size);
     if (json_parse(arena, text, size, NULL, &json, NULL) == 0 && complaint)
         mem_panic("accepted, and complained of: %s", complaint);
-    if (kube_json_repeats_parse(arena, text, size, &json, &repeats, NULL) == 0)
+    if (kube_json_duplicates_parse(arena, text, size, &json, &repeats, NULL) == 0)
         check(arena, json);
     read_yaml(arena, text, size);
     arena_free(arena);

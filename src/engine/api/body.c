@@ -104,11 +104,11 @@ int rest_read_json(struct rest *rest, struct json **ret, struct err *err)
     int r = json_parse(rest->arena, request->body, request->body_size, NULL, ret, err);
     if (r == 0)
         return 0;
-    const char *complaint = kube_json_complaint(rest->arena, request->body, request->body_size);
+    const char *complaint = kube_json_syntax_error(rest->arena, request->body, request->body_size);
     if (complaint)
         return err_set(err, ERR_BAD_REQUEST, "%s", complaint);
-    return kube_json_repeats_parse(rest->arena, request->body, request->body_size, ret,
-                                   &rest->repeats, err);
+    return kube_json_duplicates_parse(rest->arena, request->body, request->body_size, ret,
+                                      &rest->repeats, err);
 }
 
 int rest_parse_yaml(struct rest *rest, struct json **ret, struct err *err)
@@ -130,7 +130,7 @@ int rest_parse_yaml(struct rest *rest, struct json **ret, struct err *err)
                        "error decoding YAML: the body must be one object, as YAML or JSON");
     rest->yaml = true;
     if (repeats)
-        kube_yaml_repeats_settle(rest->arena, documents->first, &rest->repeats);
+        kube_yaml_duplicates_remove(rest->arena, documents->first, &rest->repeats);
     *ret = documents->first;
     return 0;
 }
@@ -157,7 +157,7 @@ int rest_read_any(struct rest *rest, const char *kind, struct json **ret, struct
     if (r < 0)
         return refuse(rest, kind, arena_strdup(rest->arena, err->message), err);
     if (body->type != JSON_OBJECT)
-        return refuse(rest, kind, kube_json_mismatch(rest->arena, body, head), err);
+        return refuse(rest, kind, kube_json_type_error(rest->arena, body, head), err);
     *ret = body;
     return 0;
 }

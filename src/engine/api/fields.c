@@ -27,7 +27,7 @@ void rest_warn(struct rest *rest, const char *text)
 }
 
 /* What of `now` was not so before. */
-static bool is_new(const struct schema_complaints *before, const char *text)
+static bool is_new(const struct schema_messages *before, const char *text)
 {
     for (size_t i = 0; i < before->count; i++)
         if (str_eq(before->texts[i], text))
@@ -40,7 +40,7 @@ const char *rest_repeats_text(struct rest *rest)
 {
     const char *separator = rest->yaml ? "\n  " : ", ";
     _cleanup_buf_ struct buf all;
-    buf_init(&all, SCHEMA_COMPLAINTS_MAX * 8192);
+    buf_init(&all, SCHEMA_MESSAGES_MAX * 8192);
     if (rest->yaml && rest->repeats.count > 0)
         buf_append_str(&all, "yaml: unmarshal errors:\n  ");
     for (size_t i = 0; i < rest->repeats.count; i++)
@@ -53,7 +53,7 @@ static const char *strict_text(struct rest *rest)
 {
     static const char begin[] = "strict decoding error: ";
     _cleanup_buf_ struct buf all;
-    buf_init(&all, SCHEMA_COMPLAINTS_MAX * 2 * 8192);
+    buf_init(&all, SCHEMA_MESSAGES_MAX * 2 * 8192);
     buf_append_str(&all, begin);
     buf_append_str(&all, rest_repeats_text(rest));
     for (size_t i = 0; i < rest->unknown->unknown_count; i++)
@@ -84,7 +84,7 @@ struct json *rest_unknown_causes(struct rest *rest)
 }
 
 /* What `old` already had that has no effect was told to who wrote it. */
-static void warn_unsupported(struct rest *rest, const struct schema_complaints *now,
+static void warn_unsupported(struct rest *rest, const struct schema_messages *now,
                              const struct json *old)
 {
     const struct registry_resource *resource = rest->route.resource;

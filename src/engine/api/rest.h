@@ -33,12 +33,12 @@ struct rest {
     /* What errors are about where it is not what the route names: a generated name, a namespace. */
     const char *about_name;
     const struct registry_resource *about_resource;
-    bool about_nothing;               /* … and where it is the request as a whole */
-    const struct json *patched;       /* the patch that the object is made with, if it is */
-    struct schema_complaints repeats; /* names that stood twice in the body */
-    bool yaml;                        /* … which was read as YAML, and says so in other words */
-    struct http_header *warnings;     /* sent with the answer, whatever it is */
-    size_t unreadable;                /* objects that the answer leaves out */
+    bool about_nothing;             /* … and where it is the request as a whole */
+    const struct json *patched;     /* the patch that the object is made with, if it is */
+    struct schema_messages repeats; /* names that stood twice in the body */
+    bool yaml;                      /* … which was read as YAML, and says so in other words */
+    struct http_header *warnings;   /* sent with the answer, whatever it is */
+    size_t unreadable;              /* objects that the answer leaves out */
     bool is_off_loop; /* a pool thread prepares it: neither store nor engine may be used */
     bool is_measured; /* the limits of the object that is to be stored were checked */
     const struct json *applied; /* what an apply made, its managedFields right; NULL: none was */

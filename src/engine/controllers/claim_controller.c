@@ -171,7 +171,7 @@ static void work(void *context, const char *key)
 {
     struct claims *claims = context;
     if (!hub_synced(claims->hub)) { /* a class may be on its way */
-        workqueue_put_off(claims->queue, key, UNSYNCED_MS);
+        workqueue_defer(claims->queue, key, UNSYNCED_MS);
         return;
     }
     bool is_claim = key[0] != '/';

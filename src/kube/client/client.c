@@ -24,7 +24,7 @@ struct kube_call {
     struct kube_client *client;
     struct kube_call *next, **link;
     struct http_call *http;
-    struct loop_task refusal; /* for a call that is wrong before it is sent */
+    struct loop_task rejection; /* for a call that is wrong before it is sent */
     struct err refusal_err;
     struct arena *arena;
     struct http_request request; /* in the arena */
@@ -75,7 +75,7 @@ void kube_call_cancel(struct kube_call *call)
     list_remove(call);
     if (call->http)
         http_cancel(call->client->transport, call->http);
-    loop_defer_cancel(call->client->loop, &call->refusal);
+    loop_defer_cancel(call->client->loop, &call->rejection);
     loop_timer_stop(&call->retry);
     client_call_free(call);
 }
@@ -163,9 +163,9 @@ static void on_client_end(void *context, const struct err *transport_err)
     client_call_finish(call, err.code ? NULL : object, err.code ? &err : NULL);
 }
 
-static void on_refusal(struct loop_task *task)
+static void on_call_rejected(struct loop_task *task)
 {
-    struct kube_call *call = CONTAINER_OF(task, struct kube_call, refusal);
+    struct kube_call *call = CONTAINER_OF(task, struct kube_call, rejection);
     client_call_finish(call, NULL, &call->refusal_err);
 }
 
@@ -208,7 +208,7 @@ static struct kube_call *call_new(struct kube_client *client, kube_done *done, v
     struct kube_call *call = mem_zalloc(sizeof(*call));
     call->client = client;
     call->arena = arena_new();
-    call->refusal.callback = on_refusal;
+    call->rejection.callback = on_call_rejected;
     loop_timer_init(client->loop, &call->retry, on_client_retry);
     buf_init(&call->body, ANSWER_MAX);
     call->done = done;
@@ -252,7 +252,7 @@ static void send_request(struct kube_call *call, const struct request *request)
 {
     struct kube_client *client = call->client;
     if (request_check_names(request, &call->refusal_err) < 0) {
-        loop_defer(client->loop, &call->refusal);
+        loop_defer(client->loop, &call->rejection);
         return;
     }
     const char *path = kube_resource_path(call->arena, request->resource, request->namespace_,
@@ -355,9 +355,9 @@ void kube_create(struct kube_client *client, const struct kube_resource *resourc
                         "application/json", done, context);
 }
 
-void kube_create_brief(struct kube_client *client, const struct kube_resource *resource,
-                       const char *namespace_, const struct json *object, bool strict,
-                       kube_done *done, void *context)
+void kube_create_metadata_only(struct kube_client *client, const struct kube_resource *resource,
+                               const char *namespace_, const struct json *object, bool strict,
+                               kube_done *done, void *context)
 {
     struct request request = {
         .method = "POST",

@@ -45,9 +45,9 @@ void kube_create(struct kube_client *client, const struct kube_resource *resourc
 /* Like kube_create(), but a server that can do so answers with the metadata alone. `strict`:
  * servers of Kubernetes 1.25 and newer refuse fields that they do not know, instead of dropping
  * them. */
-void kube_create_brief(struct kube_client *client, const struct kube_resource *resource,
-                       const char *namespace_, const struct json *object, bool strict,
-                       kube_done *done, void *context);
+void kube_create_metadata_only(struct kube_client *client, const struct kube_resource *resource,
+                               const char *namespace_, const struct json *object, bool strict,
+                               kube_done *done, void *context);
 void kube_update(struct kube_client *client, const struct kube_resource *resource,
                  const char *namespace_, const char *name, const struct json *object,
                  kube_done *done, void *context);

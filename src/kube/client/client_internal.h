@@ -22,8 +22,8 @@ struct kube_client {
     struct hash_key event_key;
     struct kube_event_entry *oldest_event, *newest_event;
     struct kube_event_budget event_budget;
-    struct kube_event_entry *first_in_line, *last_in_line; /* to be written */
-    size_t line_length, events_under_way;
+    struct kube_event_entry *first_queued, *last_queued; /* to be written */
+    size_t queue_length, events_under_way;
     int64_t event_ms;     /* when the newest was made … */
     uint64_t event_place; /* … and how many in that millisecond before it */
 };

@@ -15,7 +15,7 @@ enum {
     WATCH_SPREAD_S = 300,
     WATCH_GRACE_S = 30,
     WATCH_SILENCE_MS = 150 * 1000, /* a server sends a bookmark every minute */
-    REFUSAL_MAX = 64 * 1024,       /* bytes kept of an answer that is no watch */
+    ERROR_BODY_MAX = 64 * 1024,    /* bytes kept of an answer that is no watch */
     WAITING_MAX = 64 << 20,        /* bytes that may come while a large event is decoded */
 };
 
@@ -35,7 +35,7 @@ struct kube_watch {
     struct kube_watch *next, **link;
     struct http_call *http; /* NULL once it ended */
     int status;
-    struct buf refusal;
+    struct buf error_body;
     struct watch_decoder decoder;
     struct decoding *decoding; /* under way, or NULL */
     struct buf waiting;        /* came meanwhile */
@@ -56,7 +56,7 @@ static void watch_free(struct kube_watch *watch)
         watch->decoding->watch = NULL;
     buf_release(&watch->waiting);
     arena_free(watch->event_arena);
-    buf_release(&watch->refusal);
+    buf_release(&watch->error_body);
     watch_decoder_release(&watch->decoder);
     free(watch->what);
     free(watch);
@@ -235,7 +235,7 @@ static void on_watch_data(void *context, const void *data, size_t size)
     struct kube_watch *watch = context;
     loop_timer_start(&watch->silence, WATCH_SILENCE_MS);
     if (watch->status >= 400) {
-        buf_append(&watch->refusal, data, size);
+        buf_append(&watch->error_body, data, size);
     } else if (!watch->decoding) {
         watch_take_data(watch, data, size);
     } else {
@@ -264,8 +264,8 @@ static void on_watch_end(void *context, const struct err *transport_err)
     if (transport_err)
         err = *transport_err;
     else if (watch->status >= 400)
-        kube_status_of_answer(watch->status, watch->refusal.data, watch->refusal.size, watch->what,
-                              &err);
+        kube_status_of_answer(watch->status, watch->error_body.data, watch->error_body.size,
+                              watch->what, &err);
     watch->ended = true;
     watch->end_err = err;
     if (!watch->decoding)
@@ -291,7 +291,7 @@ struct kube_watch *kube_watch_start(struct kube_client *client,
     struct kube_watch *watch = mem_zalloc(sizeof(*watch));
     watch->client = client;
     list_push(&client->watches, watch);
-    buf_init(&watch->refusal, REFUSAL_MAX);
+    buf_init(&watch->error_body, ERROR_BODY_MAX);
     watch_decoder_init(&watch->decoder);
     buf_init(&watch->waiting, WAITING_MAX);
     watch->what = mem_printf("watch %s", path);

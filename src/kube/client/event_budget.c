@@ -107,10 +107,10 @@ bool kube_event_budget_combines(struct kube_event_budget *budget, const char *ob
 {
     make_room(budget);
     struct kube_event_topic *topic = reason_get(budget, object, reason, now_ms);
-    if (now_ms - topic->heard_ms > KUBE_EVENT_SILENCE_MS)
+    if (now_ms - topic->heard_ms > KUBE_EVENT_FORGET_MS)
         topic->told_apart = 0;
     topic->heard_ms = now_ms;
-    if (topic->told_apart == KUBE_EVENT_TOLD_APART_MAX)
+    if (topic->told_apart == KUBE_EVENT_MESSAGES_MAX)
         return true;
     topic->told_apart++;
     return false;

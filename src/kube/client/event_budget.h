@@ -22,8 +22,8 @@ enum {
     KUBE_EVENT_OBJECT_BURST = 25,
     KUBE_EVENT_REASON_BURST = 12,
     KUBE_EVENT_REFILL_MS = 5 * 60 * 1000,
-    KUBE_EVENT_TOLD_APART_MAX = 9,
-    KUBE_EVENT_SILENCE_MS = 10 * 60 * 1000,
+    KUBE_EVENT_MESSAGES_MAX = 9,
+    KUBE_EVENT_FORGET_MS = 10 * 60 * 1000,
     KUBE_EVENT_TOPICS_MAX = 4096, /* objects and reasons remembered; the oldest are forgotten */
 };
 

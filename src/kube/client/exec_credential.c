@@ -81,19 +81,19 @@ static struct json *describe_cluster(struct arena *arena, const struct json *clu
 {
     static const char *const KEPT[] = {"server", "tls-server-name", "insecure-skip-tls-verify",
                                        "certificate-authority-data", "proxy-url"};
-    struct json *told = json_object(arena);
+    struct json *info = json_object(arena);
     for (size_t i = 0; i < ARRAY_SIZE(KEPT); i++) {
         const struct json *value = json_get(cluster, KEPT[i]);
         if (value)
-            json_set(arena, told, KEPT[i], json_clone(arena, value));
+            json_set(arena, info, KEPT[i], json_clone(arena, value));
     }
     JSON_EACH (extension, json_get(cluster, "extensions")) {
         const struct json *value = json_get(extension, "extension");
         if (str_eq(json_get_string(extension, "name", ""), "client.authentication.k8s.io/exec") &&
             value)
-            json_set(arena, told, "config", json_clone(arena, value));
+            json_set(arena, info, "config", json_clone(arena, value));
     }
-    return told;
+    return info;
 }
 
 int exec_plugin_read(struct arena *arena, const char *path, const struct json *exec,

@@ -85,7 +85,7 @@ static void on_renewal_timer(struct loop_timer *timer)
     loop_work_start(renewal->loop, &renewal->work);
 }
 
-void exec_renewal_doubt(struct exec_renewal *renewal)
+void exec_renewal_rejected(struct exec_renewal *renewal)
 {
     int64_t now = loop_now_ms(renewal->loop);
     int64_t due = renewal->ran_ms + renewal->gap_ms > now ? renewal->ran_ms + renewal->gap_ms : now;

@@ -21,6 +21,6 @@ struct exec_renewal *exec_renewal_new(struct loop *loop, const struct exec_plugi
 struct exec_renewal *exec_renewal_free(struct exec_renewal *renewal);
 
 /* The server did not take the credential: run the plugin, but not in a circle. */
-void exec_renewal_doubt(struct exec_renewal *renewal);
+void exec_renewal_rejected(struct exec_renewal *renewal);
 
 #endif

@@ -68,7 +68,7 @@ struct kube_informer {
     bool synced;
 
     struct map slots; /* by "namespace/name" */
-    struct kube_siblings siblings;
+    struct kube_object_families siblings;
     VEC(struct slot *) order;
     VEC(struct change) changes; /* made, not yet told */
     bool telling, freed;
@@ -109,7 +109,7 @@ static struct json *pick_fields(struct arena *arena, const struct json *json,
                                 const char *const *fields)
 {
     static const char *const identity[] = {"name", "namespace", "uid", "resourceVersion"};
-    struct json *object = kube_pick(arena, json, fields);
+    struct json *object = kube_select_fields(arena, json, fields);
     struct json *metadata = json_ensure_object(arena, object, "metadata");
     for (size_t i = 0; i < ARRAY_SIZE(identity); i++) {
         const char *text = json_get_string(json_get(json, "metadata"), identity[i], NULL);
@@ -138,7 +138,7 @@ static struct kube_object *make_object(struct kube_informer *informer, struct js
         informer->fields ? pick_fields(arena, json, informer->fields) : json_clone(arena, json);
     if (wants_kind(informer->fields))
         kube_object_set_kind(arena, object, informer->resource);
-    return kube_siblings_add(&informer->siblings, object);
+    return kube_object_families_add(&informer->siblings, object);
 }
 
 /* Put what the server says into the copy. The same name with another uid is another object: the old
@@ -205,7 +205,7 @@ static void informer_release(struct kube_informer *informer)
     vec_release(&informer->changes);
     vec_release(&informer->order);
     map_release(&informer->slots);
-    kube_siblings_release(&informer->siblings);
+    kube_object_families_release(&informer->siblings);
     state_machine_release(&informer->machine);
     free(informer->namespace_);
     free(informer->label_selector);
@@ -226,7 +226,7 @@ static bool tell_changes(struct kube_informer *informer)
         kube_object_unref(change->new_);
         *change = (struct change){0};
         if (is_gone)
-            kube_siblings_tidy(&informer->siblings);
+            kube_object_families_drop_unused(&informer->siblings);
     }
     informer->telling = false;
     if (informer->freed) {
@@ -321,7 +321,7 @@ static void start_watch(struct kube_informer *informer)
                          informer->resource_version, on_informer_event, on_watch_end, informer);
 }
 
-void kube_informer_doubt(struct kube_informer *informer)
+void kube_informer_resync(struct kube_informer *informer)
 {
     int64_t lasted_ms = loop_now_ms(informer->client->loop) - informer->watch_start_ms;
     if (!informer->watch || lasted_ms < WATCH_SHORT_MS)

@@ -32,7 +32,7 @@ struct kube_informer *kube_informer_free(struct kube_informer *informer);
 
 /* Something should have been shown and was not: begin the watch anew from where it stands, unless
  * that was done just now. */
-void kube_informer_doubt(struct kube_informer *informer);
+void kube_informer_resync(struct kube_informer *informer);
 
 bool kube_informer_synced(const struct kube_informer *informer); /* the first list has arrived */
 /* What the last list failed with; NULL where it did not. It is tried again all the same. */

@@ -186,7 +186,7 @@ int kubeconfig_find(struct arena *arena, const char *path, const char *context,
 
 /* ---- What to do where the server does not know us ---- */
 
-const char *kubeconfig_refusal_text(struct arena *arena, const struct kubeconfig *config)
+const char *kubeconfig_rejection_text(struct arena *arena, const struct kubeconfig *config)
 {
     const char *path = config->path;
     if (!path)

@@ -65,7 +65,7 @@ int kubeconfig_find(struct arena *arena, const char *path, const char *context,
 
 /* Where the server answers that it does not know us (401): which credential that is, where it
  * stands and what to do. No capital, no full stop. */
-const char *kubeconfig_refusal_text(struct arena *arena, const struct kubeconfig *config);
+const char *kubeconfig_rejection_text(struct arena *arena, const struct kubeconfig *config);
 
 /* A file of mode 0600 with one cluster, user and context, all called `name`. Where the file is
  * there already with the same token, the namespace it names stays. */

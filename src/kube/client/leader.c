@@ -29,7 +29,7 @@ struct kube_leader {
     bool others; /* it named somebody else */
     bool gone;   /* it was there and is not any more; since gone_ms */
     int64_t gone_ms;
-    char *news; /* said last */
+    char *last_message; /* said last */
 
     bool leading, resigned, under_way;
     int64_t sent_ms; /* of the write that is under way */
@@ -42,21 +42,21 @@ static void leader_attempt(struct kube_leader *leader);
 
 /* ---- what is known --------------------------------------------------------------------------- */
 
-static void leader_log(struct kube_leader *leader, bool trouble, const char *format, ...)
+static void leader_log(struct kube_leader *leader, bool is_warning, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void leader_log(struct kube_leader *leader, bool trouble, const char *format, ...)
+static void leader_log(struct kube_leader *leader, bool is_warning, const char *format, ...)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     va_list args;
     va_start(args, format);
-    const char *sentence = arena_vprintf(arena, format, args);
+    const char *message = arena_vprintf(arena, format, args);
     va_end(args);
-    if (str_eq(leader->news, sentence) || leader->resigned)
+    if (str_eq(leader->last_message, message) || leader->resigned)
         return;
-    free(leader->news);
-    leader->news = mem_strdup(sentence);
-    leader->listener.on_news(leader->context, trouble, sentence);
+    free(leader->last_message);
+    leader->last_message = mem_strdup(message);
+    leader->listener.on_leader_message(leader->context, is_warning, message);
 }
 
 static void leader_forget_lease(struct kube_leader *leader)
@@ -128,7 +128,7 @@ static void on_resign_task(struct loop_task *task)
         return;
     }
     struct json *object =
-        kube_lease_give_away(leader->arena, leader->lease, loop_wall_ms(leader->loop));
+        kube_lease_release(leader->arena, leader->lease, loop_wall_ms(leader->loop));
     kube_update(leader->client, &KUBE_LEASES, leader->namespace_, leader->name, object, on_resigned,
                 leader);
 }
@@ -307,7 +307,7 @@ struct kube_leader *kube_leader_free(struct kube_leader *leader)
     free(leader->name);
     free(leader->identity);
     free(leader->record);
-    free(leader->news);
+    free(leader->last_message);
     free(leader);
     return NULL;
 }

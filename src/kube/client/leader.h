@@ -28,7 +28,7 @@ struct kube_leader_listener {
     /* Stop at once what only a leader may do. */
     void (*on_lose)(void *context, const char *why);
     /* For the log: who leads, or why that is not known. Each sentence once until another comes. */
-    void (*on_news)(void *context, bool trouble, const char *sentence);
+    void (*on_leader_message)(void *context, bool is_warning, const char *message);
 };
 
 /* The loop and the transport must outlive it. Best a transport without limits: an election that

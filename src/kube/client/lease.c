@@ -61,7 +61,7 @@ struct json *kube_lease_write(struct arena *arena, const struct json *lease, con
     return object;
 }
 
-struct json *kube_lease_give_away(struct arena *arena, const struct json *lease, int64_t wall_ms)
+struct json *kube_lease_release(struct arena *arena, const struct json *lease, int64_t wall_ms)
 {
     struct json *object = json_clone(arena, lease);
     struct json *spec = json_ensure_object(arena, object, "spec");

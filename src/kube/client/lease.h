@@ -35,6 +35,6 @@ struct json *kube_lease_write(struct arena *arena, const struct json *lease, con
                               const char *name, const char *identity, int64_t duration_ms,
                               int64_t wall_ms);
 /* The object that gives it away: nobody holds it, for whoever comes first. */
-struct json *kube_lease_give_away(struct arena *arena, const struct json *lease, int64_t wall_ms);
+struct json *kube_lease_release(struct arena *arena, const struct json *lease, int64_t wall_ms);
 
 #endif

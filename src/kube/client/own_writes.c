@@ -33,26 +33,26 @@ static int64_t own_write_version(const struct json *object)
     return version;
 }
 
-void kube_own_writes_made(struct kube_own_writes *writes, const char *uid, int64_t now_ms)
+void kube_own_writes_add_created(struct kube_own_writes *writes, const char *uid, int64_t now_ms)
 {
     map_put(&writes->uids, uid, &writes->uids);
-    writes->doubted = false;
+    writes->resync_requested = false;
     writes->until_ms = now_ms + AWAIT_MS;
 }
 
-void kube_own_writes_wrote(struct kube_own_writes *writes, const struct json *workload,
-                           int64_t now_ms)
+void kube_own_writes_add_updated(struct kube_own_writes *writes, const struct json *workload,
+                                 int64_t now_ms)
 {
     int64_t version = own_write_version(workload);
 
     if (version <= writes->version)
         return;
     writes->version = version;
-    writes->doubted = false;
+    writes->resync_requested = false;
     writes->until_ms = now_ms + AWAIT_MS;
 }
 
-void kube_own_writes_saw(struct kube_own_writes *writes, const char *uid)
+void kube_own_writes_observe(struct kube_own_writes *writes, const char *uid)
 {
     map_remove(&writes->uids, uid);
 }
@@ -64,12 +64,12 @@ static bool are_shown(const struct kube_own_writes *writes, const struct json *w
     return writes->uids.count == 0 && (version == 0 || version >= writes->version);
 }
 
-bool kube_own_writes_are_late(struct kube_own_writes *writes, const struct json *workload,
-                              int64_t now_ms)
+bool kube_own_writes_are_overdue(struct kube_own_writes *writes, const struct json *workload,
+                                 int64_t now_ms)
 {
-    if (writes->doubted || now_ms < writes->until_ms || are_shown(writes, workload))
+    if (writes->resync_requested || now_ms < writes->until_ms || are_shown(writes, workload))
         return false;
-    writes->doubted = true;
+    writes->resync_requested = true;
     writes->until_ms = now_ms + AWAIT_MS;
     return true;
 }

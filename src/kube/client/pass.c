@@ -126,21 +126,21 @@ bool kube_pass_has_answer(const struct err *err)
     return err->code != ERR_UNAVAILABLE && err->code != ERR_TIMEOUT && err->code != ERR_CANCELED;
 }
 
-void kube_pass_give_up(struct kube_pass *pass, const struct err *err)
+void kube_pass_abort(struct kube_pass *pass, const struct err *err)
 {
     pass->failed = err->code != ERR_NOT_FOUND;
     pass->unreachable = !kube_pass_has_answer(err);
     pass->stage = pass->stages->count;
 }
 
-void kube_pass_wrote(struct kube_pass *pass, const struct json *workload)
+void kube_pass_add_write(struct kube_pass *pass, const struct json *workload)
 {
     if (pass->writes)
-        kube_own_writes_wrote(pass->writes, workload, loop_now_ms(pass->loop));
+        kube_own_writes_add_updated(pass->writes, workload, loop_now_ms(pass->loop));
 }
 
-void kube_pass_tell(struct kube_pass *pass, bool warning, const char *reason, const char *format,
-                    ...)
+void kube_pass_event(struct kube_pass *pass, bool warning, const char *reason, const char *format,
+                     ...)
 {
     const char *message;
     va_list args;

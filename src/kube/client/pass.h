@@ -78,12 +78,12 @@ bool kube_pass_has_answer(const struct err *err);
 /* The workload itself could not be written, or a call got no answer, which those after it would not
  * get either. The pass is to be tried again, unless the workload is gone. No stage follows;
  * kube_pass_answered() does. */
-void kube_pass_give_up(struct kube_pass *pass, const struct err *err);
+void kube_pass_abort(struct kube_pass *pass, const struct err *err);
 /* The workload was written, and is now so. */
-void kube_pass_wrote(struct kube_pass *pass, const struct json *workload);
+void kube_pass_add_write(struct kube_pass *pass, const struct json *workload);
 
 /* An event about the workload. */
-void kube_pass_tell(struct kube_pass *pass, bool warning, const char *reason, const char *format,
-                    ...) __attribute__((format(printf, 4, 5)));
+void kube_pass_event(struct kube_pass *pass, bool warning, const char *reason, const char *format,
+                     ...) __attribute__((format(printf, 4, 5)));
 
 #endif

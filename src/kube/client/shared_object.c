@@ -74,17 +74,19 @@ void kube_object_unref(struct kube_object *object)
 
 /* ---- Families -------------------------------------------------------------------------------- */
 
-static struct kube_object **family_of(struct kube_siblings *siblings, const struct json *json)
+static struct kube_object **family_of(struct kube_object_families *siblings,
+                                      const struct json *json)
 {
     const char *namespace_ = kube_meta_namespace(json), *name = kube_meta_name(json);
     const char *dash = strrchr(name, '-');
     uint64_t hash = hash_fnv1a(HASH_FNV_START, namespace_, strlen(namespace_) + 1);
     hash = hash_fnv1a(hash, name, dash ? (size_t)(dash - name) : strlen(name));
     hash = hash_fnv1a(hash, &(size_t){json_count(json_get(json, "status"))}, sizeof(size_t));
-    return &siblings->bases[hash % KUBE_FAMILIES];
+    return &siblings->bases[hash % KUBE_OBJECT_FAMILIES_MAX];
 }
 
-struct kube_object *kube_siblings_add(struct kube_siblings *siblings, const struct json *json)
+struct kube_object *kube_object_families_add(struct kube_object_families *siblings,
+                                             const struct json *json)
 {
     struct kube_object **base = family_of(siblings, json);
     size_t beside = *base ? object_copy_size(json, *base) : SIZE_MAX;
@@ -96,9 +98,9 @@ struct kube_object *kube_siblings_add(struct kube_siblings *siblings, const stru
     return object;
 }
 
-void kube_siblings_tidy(struct kube_siblings *siblings)
+void kube_object_families_drop_unused(struct kube_object_families *siblings)
 {
-    for (size_t i = 0; i < KUBE_FAMILIES; i++) {
+    for (size_t i = 0; i < KUBE_OBJECT_FAMILIES_MAX; i++) {
         struct kube_object **base = &siblings->bases[i];
         if (*base && (*base)->references == 1) {
             kube_object_unref(*base);
@@ -107,9 +109,9 @@ void kube_siblings_tidy(struct kube_siblings *siblings)
     }
 }
 
-void kube_siblings_release(struct kube_siblings *siblings)
+void kube_object_families_release(struct kube_object_families *siblings)
 {
-    for (size_t i = 0; i < KUBE_FAMILIES; i++)
+    for (size_t i = 0; i < KUBE_OBJECT_FAMILIES_MAX; i++)
         kube_object_unref(siblings->bases[i]);
-    *siblings = (struct kube_siblings){0};
+    *siblings = (struct kube_object_families){0};
 }

@@ -27,15 +27,16 @@ void kube_object_unref(struct kube_object *object);
  * and the others share with it what is the same. A family is told by its names, which differ behind
  * the last dash, and by how much there is in the status: what runs is like what runs. Only so many
  * fit here; one that is taken for another shares less, or nothing. */
-enum { KUBE_FAMILIES = 64 };
-struct kube_siblings { /* starts zeroed */
-    struct kube_object *bases[KUBE_FAMILIES];
+enum { KUBE_OBJECT_FAMILIES_MAX = 64 };
+struct kube_object_families { /* starts zeroed */
+    struct kube_object *bases[KUBE_OBJECT_FAMILIES_MAX];
 };
-void kube_siblings_release(struct kube_siblings *siblings);
+void kube_object_families_release(struct kube_object_families *siblings);
 
 /* A deep copy, or one that shares. */
-struct kube_object *kube_siblings_add(struct kube_siblings *siblings, const struct json *json);
+struct kube_object *kube_object_families_add(struct kube_object_families *siblings,
+                                             const struct json *json);
 /* An object is gone: let go of what nobody else holds. */
-void kube_siblings_tidy(struct kube_siblings *siblings);
+void kube_object_families_drop_unused(struct kube_object_families *siblings);
 
 #endif

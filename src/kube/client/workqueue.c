@@ -173,7 +173,7 @@ void workqueue_done(struct workqueue *queue, const char *key, bool failed)
         loop_defer(queue->loop, &queue->task);
 }
 
-void workqueue_put_off(struct workqueue *queue, const char *key, int64_t delay_ms)
+void workqueue_defer(struct workqueue *queue, const char *key, int64_t delay_ms)
 {
     workqueue_add_after(queue, key, delay_ms);
     workqueue_done(queue, key, false);

@@ -26,7 +26,7 @@ void workqueue_add_after(struct workqueue *queue, const char *key,
 void workqueue_done(struct workqueue *queue, const char *key, bool failed);
 
 /* The key's work could not begin: it is added again after so long, and is no failure. */
-void workqueue_put_off(struct workqueue *queue, const char *key, int64_t delay_ms);
+void workqueue_defer(struct workqueue *queue, const char *key, int64_t delay_ms);
 
 size_t workqueue_length(const struct workqueue *queue); /* waiting now, not counting delayed ones */
 

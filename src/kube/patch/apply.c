@@ -98,7 +98,7 @@ static int check_conflicts(const struct applying *applying, struct apply_conflic
                                &conflicts);
     if (count == 0)
         return 0;
-    *ret = apply_conflicts_tell(applying->arena, conflicts, count);
+    *ret = apply_conflicts_describe(applying->arena, conflicts, count);
     return err_set(err, ERR_CONFLICT, "%s", ret->message);
 }
 
@@ -128,7 +128,7 @@ static void know_owners(struct applying *applying)
     before.manager = "before-first-apply";
     before.subresource = "";
     before.scope = MANAGED_ALL;
-    managed_fields_update(arena, &applying->managed, &before, managed_fields_nought(arena, &before),
+    managed_fields_update(arena, &applying->managed, &before, managed_fields_zero(arena, &before),
                           applying->live);
 }
 
@@ -180,7 +180,7 @@ int apply_config(struct arena *arena, const struct managed_write *write, const s
     int r = apply_check_config(arena, write, config, err);
     if (r < 0)
         return r;
-    applying.live = live ? live : managed_fields_nought(arena, write);
+    applying.live = live ? live : managed_fields_zero(arena, write);
     know_owners(&applying);
     applying.merged = typed_merge(arena, write->type, applying.live, config);
     own_config(&applying, &last);

@@ -11,8 +11,8 @@ struct apply_conflict {
 };
 
 /* By manager; the message says of each which fields. */
-struct apply_conflicts apply_conflicts_tell(struct arena *arena, struct apply_conflict *conflicts,
-                                            size_t count);
+struct apply_conflicts apply_conflicts_describe(struct arena *arena,
+                                                struct apply_conflict *conflicts, size_t count);
 
 /* ---- apply_last.c: objects that were applied by the client before */
 

@@ -52,9 +52,9 @@ struct fieldset managed_fields_in_scope(struct arena *arena, const struct manage
     return fieldset_build(arena, &builder);
 }
 
-struct json *managed_fields_nought(struct arena *arena, const struct managed_write *write)
+struct json *managed_fields_zero(struct arena *arena, const struct managed_write *write)
 {
-    return write->custom ? json_object(arena) : typed_nought(arena, write->type);
+    return write->custom ? json_object(arena) : typed_zero(arena, write->type);
 }
 
 /* ---- Entries --------------------------------------------------------------------------------- */
@@ -220,7 +220,7 @@ void managed_fields_track(struct arena *arena, const struct managed_write *write
     json_remove(json_get(object, "metadata"), "managedFields");
     if (old && !managed.first)
         return;
-    managed_fields_update(arena, &managed, write, old ? old : managed_fields_nought(arena, write),
+    managed_fields_update(arena, &managed, write, old ? old : managed_fields_zero(arena, write),
                           object);
     managed_fields_put(arena, &managed, object);
 }

@@ -80,7 +80,7 @@ struct fieldset managed_fields_strip(struct arena *arena, struct fieldset set);
 struct fieldset managed_fields_in_scope(struct arena *arena, const struct managed_write *write,
                                         struct fieldset set);
 /* The object before anybody said anything about it. */
-struct json *managed_fields_nought(struct arena *arena, const struct managed_write *write);
+struct json *managed_fields_zero(struct arena *arena, const struct managed_write *write);
 /* The update of all owners for one write; `old` is not NULL. */
 void managed_fields_update(struct arena *arena, struct managed_fields *managed,
                            const struct managed_write *write, const struct json *old,

@@ -44,6 +44,6 @@ int typed_check(struct arena *arena, const struct schema_object *type, const str
 
 /* What Kubernetes' own type writes of an object nobody has said anything about: {"metadata":
  * {"creationTimestamp":null},"spec":{"containers":null}}. New fields are told apart from it. */
-struct json *typed_nought(struct arena *arena, const struct schema_object *type);
+struct json *typed_zero(struct arena *arena, const struct schema_object *type);
 
 #endif

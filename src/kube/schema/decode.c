@@ -49,10 +49,10 @@ static const char *place_text(struct decode *decode, const struct place *place)
     return arena_strdup(decode->arena, buf.data);
 }
 
-static void decode_add_complaint(struct schema_complaints *complaints, const char *text)
+static void decode_add_message(struct schema_messages *messages, const char *text)
 {
-    if (complaints->count < SCHEMA_COMPLAINTS_MAX)
-        complaints->texts[complaints->count++] = text;
+    if (messages->count < SCHEMA_MESSAGES_MAX)
+        messages->texts[messages->count++] = text;
 }
 
 static void report_unknown(struct decode *decode, const struct schema_object *type,
@@ -61,7 +61,7 @@ static void report_unknown(struct decode *decode, const struct schema_object *ty
     const char *names[NAMES_MAX];
     size_t count = 0;
     struct schema_report *report = decode->report;
-    if (!report || report->unknown_count == SCHEMA_COMPLAINTS_MAX)
+    if (!report || report->unknown_count == SCHEMA_MESSAGES_MAX)
         return;
     for (const struct schema_field *field = type->fields; field->name && count < NAMES_MAX; field++)
         names[count++] = field->name;
@@ -95,9 +95,9 @@ static void report_unsupported(struct decode *decode, const struct schema_field 
 {
     bool asks = value->type == JSON_INT || !value_is_zero(value);
     if (decode->report && field->unsupported && asks)
-        decode_add_complaint(&decode->report->unsupported,
-                             arena_printf(decode->arena, "%s: not supported here: %s",
-                                          place_text(decode, place), field->unsupported));
+        decode_add_message(&decode->report->unsupported,
+                           arena_printf(decode->arena, "%s: not supported here: %s",
+                                        place_text(decode, place), field->unsupported));
 }
 
 static int wrong_type(struct decode *decode, const struct place *place, const struct json *value,

@@ -13,10 +13,10 @@ enum schema_form {
     SCHEMA_FORM_STRUCTURAL, /* … and defaults are filled in: from definitions */
 };
 
-enum { SCHEMA_COMPLAINTS_MAX = 20 };
+enum { SCHEMA_MESSAGES_MAX = 20 };
 
-struct schema_complaints {
-    const char *texts[SCHEMA_COMPLAINTS_MAX]; /* the first ones, in the arena */
+struct schema_messages {
+    const char *texts[SCHEMA_MESSAGES_MAX]; /* the first ones, in the arena */
     size_t count;
 };
 
@@ -26,11 +26,11 @@ struct schema_unknown {
 };
 
 struct schema_report {
-    struct schema_unknown unknown[SCHEMA_COMPLAINTS_MAX]; /* the first ones, in the arena */
+    struct schema_unknown unknown[SCHEMA_MESSAGES_MAX]; /* the first ones, in the arena */
     size_t unknown_count;
     /* `spec.containers[0].livenessProbe: not supported here: probes are not run`; a field that is
      * there but empty or false asks for nothing. */
-    struct schema_complaints unsupported;
+    struct schema_messages unsupported;
 };
 
 /* Changes `object` in place. A value of the wrong type is ERR_BAD_REQUEST with the field's path in

@@ -192,7 +192,7 @@ static bool complaint_skip_value(struct reader *reader)
     return complaint_refuse(reader, "looking for beginning of value");
 }
 
-const char *kube_json_complaint(struct arena *arena, const char *text, size_t size)
+const char *kube_json_syntax_error(struct arena *arena, const char *text, size_t size)
 {
     struct reader reader = {.arena = arena, .at = text, .end = text + size};
     if (complaint_skip_value(&reader)) {
@@ -203,7 +203,7 @@ const char *kube_json_complaint(struct arena *arena, const char *text, size_t si
     return reader.complaint;
 }
 
-char *kube_json_mismatch(struct arena *arena, const struct json *value, const char *type)
+char *kube_json_type_error(struct arena *arena, const struct json *value, const char *type)
 {
     static const char *const names[] = {
         [JSON_NULL] = "null",     [JSON_BOOL] = "bool",   [JSON_INT] = "number",

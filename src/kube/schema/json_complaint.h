@@ -8,9 +8,9 @@
 
 /* "invalid character 'o' in literal null (expecting 'u')", "unexpected end of JSON input"; NULL if
  * Go finds nothing wrong with the text, which a limit of ours refused then. */
-const char *kube_json_complaint(struct arena *arena, const char *text, size_t size);
+const char *kube_json_syntax_error(struct arena *arena, const char *text, size_t size);
 
 /* "json: cannot unmarshal array into Go value of type …" */
-char *kube_json_mismatch(struct arena *arena, const struct json *value, const char *type);
+char *kube_json_type_error(struct arena *arena, const struct json *value, const char *type);
 
 #endif

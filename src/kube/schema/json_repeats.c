@@ -12,7 +12,7 @@ enum { PATH_MAX_ = 1024 };
 
 struct walk {
     struct arena *arena;
-    struct schema_complaints *repeats; /* NULL: nobody is told */
+    struct schema_messages *duplicates; /* NULL: nobody is told */
 };
 
 /* Where one is, up to the root; written out only for what is reported. */
@@ -33,24 +33,25 @@ static void write_path(const struct place *place, struct buf *buf)
         buf_printf(buf, "[%zu]", place->position);
 }
 
-static void add_complaint(struct schema_complaints *repeats, const char *text)
+static void duplicates_add_message(struct schema_messages *duplicates, const char *text)
 {
-    for (size_t i = 0; i < repeats->count; i++)
-        if (str_eq(repeats->texts[i], text))
+    for (size_t i = 0; i < duplicates->count; i++)
+        if (str_eq(duplicates->texts[i], text))
             return;
-    if (repeats->count < SCHEMA_COMPLAINTS_MAX)
-        repeats->texts[repeats->count++] = text;
+    if (duplicates->count < SCHEMA_MESSAGES_MAX)
+        duplicates->texts[duplicates->count++] = text;
 }
 
 static void repeats_report(const struct walk *walk, const struct place *place)
 {
-    if (!walk->repeats || walk->repeats->count == SCHEMA_COMPLAINTS_MAX)
+    if (!walk->duplicates || walk->duplicates->count == SCHEMA_MESSAGES_MAX)
         return;
     _cleanup_buf_ struct buf path;
     buf_init(&path, PATH_MAX_);
     write_path(place, &path);
-    add_complaint(walk->repeats, arena_printf(walk->arena, "duplicate field \"%.*s\"",
-                                              (int)path.size, path.size ? path.data : ""));
+    duplicates_add_message(walk->duplicates,
+                           arena_printf(walk->arena, "duplicate field \"%.*s\"", (int)path.size,
+                                        path.size ? path.data : ""));
 }
 
 /* The members in reverse order. */
@@ -99,11 +100,12 @@ static void walk_value(const struct walk *walk, struct json *value, const struct
         walk_value(walk, item, &below);
 }
 
-int kube_json_repeats_parse(struct arena *arena, const char *text, size_t size, struct json **ret,
-                            struct schema_complaints *ret_repeats, struct err *err)
+int kube_json_duplicates_parse(struct arena *arena, const char *text, size_t size,
+                               struct json **ret, struct schema_messages *ret_duplicates,
+                               struct err *err)
 {
     static const struct json_limits limits = {.repeats = true};
-    const struct walk walk = {arena, ret_repeats};
+    const struct walk walk = {arena, ret_duplicates};
     int r = json_parse(arena, text, size, &limits, ret, err);
     if (r == 0)
         walk_value(&walk, *ret, NULL);
@@ -114,11 +116,12 @@ int kube_json_repeats_parse(struct arena *arena, const char *text, size_t size, 
 
 static void report_line(const struct walk *walk, const struct json *value)
 {
-    if (walk->repeats->count == SCHEMA_COMPLAINTS_MAX)
+    if (walk->duplicates->count == SCHEMA_MESSAGES_MAX)
         return;
     const char *name = json_to_string(walk->arena, json_string(walk->arena, value->name));
-    add_complaint(walk->repeats, arena_printf(walk->arena, "line %u: key %.*s already set in map",
-                                              value->line, PATH_MAX_, name));
+    duplicates_add_message(walk->duplicates,
+                           arena_printf(walk->arena, "line %u: key %.*s already set in map",
+                                        value->line, PATH_MAX_, name));
 }
 
 /* In the order of the text, and what is within a value before the value itself, as Go does. Every
@@ -143,9 +146,9 @@ static void report_lines(const struct walk *walk, struct json *value)
     }
 }
 
-void kube_yaml_repeats_settle(struct arena *arena, struct json *tree,
-                              struct schema_complaints *ret_repeats)
+void kube_yaml_duplicates_remove(struct arena *arena, struct json *tree,
+                                 struct schema_messages *ret_duplicates)
 {
-    report_lines(&(struct walk){arena, ret_repeats}, tree);
+    report_lines(&(struct walk){arena, ret_duplicates}, tree);
     walk_value(&(struct walk){arena, NULL}, tree, NULL);
 }

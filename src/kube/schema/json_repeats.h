@@ -7,13 +7,14 @@
 #include "kube/schema/decode.h"
 
 /* Read a body in which names may be repeated: each has its last value then.
- * `ret_repeats` (added to): `duplicate field "spec.containers[0].name"`, each name once. */
-int kube_json_repeats_parse(struct arena *arena, const char *text, size_t size, struct json **ret,
-                            struct schema_complaints *ret_repeats, struct err *err);
+ * `ret_duplicates` (added to): `duplicate field "spec.containers[0].name"`, each name once. */
+int kube_json_duplicates_parse(struct arena *arena, const char *text, size_t size,
+                               struct json **ret, struct schema_messages *ret_duplicates,
+                               struct err *err);
 
-/* The same of a tree that yaml_parse() read with `repeats`. They are told in the words of Go's
+/* The same of a tree that yaml_parse() read with `duplicates`. They are told in the words of Go's
  * reader of YAML, one for each place: `line 3: key "name" already set in map`. */
-void kube_yaml_repeats_settle(struct arena *arena, struct json *tree,
-                              struct schema_complaints *ret_repeats);
+void kube_yaml_duplicates_remove(struct arena *arena, struct json *tree,
+                                 struct schema_messages *ret_duplicates);
 
 #endif

@@ -49,7 +49,7 @@ static void on_job(void *context, struct kube_object *old, struct kube_object *n
     const struct kube_object *job = new_ ? new_ : old;
     _cleanup_free_ char *key = mem_printf("%s/%s", job->namespace_, job->name);
 
-    host_ports_share_see(&controller->host_ports, job, !new_);
+    host_ports_share_observe(&controller->host_ports, job, !new_);
     if (!new_) {
         progress_reader_forget(controller->progress, key);
         training_metrics_count_deleted(&controller->metrics, job->namespace_);
@@ -91,13 +91,13 @@ static struct training_observed controller_observe(struct training_controller *c
     struct training_observed observed = {
         .kind = controller->kind,
         .job = run->pass.workload->json,
-        .gang = controller->watch.gang ? gang_watch_look(controller->watch.gang) : NULL,
+        .gang = controller->watch.gang ? gang_watch_inspect(controller->watch.gang) : NULL,
         .pod_group = find_group(run),
         .now_ms = loop_wall_ms(controller->loop),
         .cluster_domain = controller->cluster_domain,
         .shared_address = controller->shared_address,
-        .refusal = job_entry_refusal(run->entry, run->pass.workload->json),
-        .host_ports = host_ports_share_known(&controller->host_ports),
+        .rejection = job_entry_rejection(run->entry, run->pass.workload->json),
+        .host_ports = host_ports_share_table(&controller->host_ports),
         .claims = controller->claims.directory ? &controller->claims : NULL,
     };
 
@@ -105,8 +105,8 @@ static struct training_observed controller_observe(struct training_controller *c
         kube_pass_hold_map(&run->pass, &run->entry->parts[JOB_PODS], &observed.pod_count);
     observed.services =
         kube_pass_hold_map(&run->pass, &run->entry->parts[JOB_SERVICES], &observed.service_count);
-    observed.strays =
-        kube_pass_hold_map(&run->pass, &run->entry->parts[JOB_STRAYS], &observed.stray_count);
+    observed.unmatched = kube_pass_hold_map(&run->pass, &run->entry->parts[JOB_UNMATCHED_PODS],
+                                            &observed.unmatched_count);
     observed.gone_count = run->gone_count = run->entry->gone.count;
     observed.gone = run->gone =
         kube_pass_hold_all(&run->pass, run->entry->gone.items, run->gone_count);
@@ -148,9 +148,9 @@ static void see_progress(struct training_controller *controller, const struct pl
         pod = training_progress_pod(observed->pods, observed->pod_count,
                                     kube_meta_uid(observed->job), &port);
 
-    progress_reader_see(controller->progress, run->pass.workload,
-                        pod ? map_get(&run->entry->parts[JOB_PODS], kube_meta_name(pod)) : NULL,
-                        port);
+    progress_reader_observe(controller->progress, run->pass.workload,
+                            pod ? map_get(&run->entry->parts[JOB_PODS], kube_meta_name(pod)) : NULL,
+                            port);
 }
 
 static struct plan_run *run_new(struct training_controller *controller, struct job_entry *entry,
@@ -201,9 +201,9 @@ static void start_run(struct training_controller *controller, struct job_entry *
 }
 
 struct training_controller_view
-training_controller_look(const struct training_controller *controller)
+training_controller_inspect(const struct training_controller *controller)
 {
-    struct training_controller_view view = job_watch_look(&controller->watch);
+    struct training_controller_view view = job_watch_inspect(&controller->watch);
 
     view.queued = workqueue_length(controller->queue);
     return view;
@@ -213,7 +213,7 @@ static void controller_collect_metrics(struct prometheus_collector *collector)
 {
     struct training_controller *controller =
         CONTAINER_OF(collector, struct training_controller, collector);
-    const struct training_controller_view view = training_controller_look(controller);
+    const struct training_controller_view view = training_controller_inspect(controller);
 
     training_metrics_show(&controller->metrics, &view);
 }
@@ -226,7 +226,7 @@ static void controller_reconcile_job(void *context, const char *key)
     int64_t wait_ms;
 
     if (!job_watch_is_ready(&controller->watch)) {
-        workqueue_put_off(controller->queue, key, SYNC_POLL_MS);
+        workqueue_defer(controller->queue, key, SYNC_POLL_MS);
         return;
     }
     job = kube_informer_find(controller->watch.jobs, key);
@@ -238,14 +238,14 @@ static void controller_reconcile_job(void *context, const char *key)
     entry = job_cache_get(&controller->cache, key);
     wait_ms = entry->wait_until_ms - loop_now_ms(controller->loop);
     if (entry->wait_until_ms > 0 && wait_ms > 0) {
-        workqueue_put_off(controller->queue, key, wait_ms);
+        workqueue_defer(controller->queue, key, wait_ms);
         return;
     }
-    if (kube_own_writes_are_late(&entry->writes, job->json, loop_now_ms(controller->loop)))
-        job_watch_doubt(&controller->watch);
+    if (kube_own_writes_are_overdue(&entry->writes, job->json, loop_now_ms(controller->loop)))
+        job_watch_resync(&controller->watch);
     wait_ms = kube_own_writes_wait_ms(&entry->writes, job->json, loop_now_ms(controller->loop));
     if (wait_ms > 0) {
-        workqueue_put_off(controller->queue, key, wait_ms);
+        workqueue_defer(controller->queue, key, wait_ms);
         return;
     }
     start_run(controller, entry, job);

@@ -52,6 +52,6 @@ struct training_controller_view {
     size_t queued, jobs, pods, services;
 };
 struct training_controller_view
-training_controller_look(const struct training_controller *controller);
+training_controller_inspect(const struct training_controller *controller);
 
 #endif

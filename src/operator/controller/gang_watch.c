@@ -74,9 +74,9 @@ const struct kube_resource *gang_watch_resource(const struct gang_watch *watch)
     return watch->gang.resource;
 }
 
-void gang_watch_doubt(struct gang_watch *watch)
+void gang_watch_resync(struct gang_watch *watch)
 {
-    kube_informer_doubt(watch->groups);
+    kube_informer_resync(watch->groups);
 }
 
 static char *missing_text(const struct gang_watch *watch, const struct err *failure)
@@ -91,7 +91,7 @@ static char *missing_text(const struct gang_watch *watch, const struct err *fail
     return mem_printf("the operator may not read %s: %s", resource, failure->message);
 }
 
-const struct training_gang *gang_watch_look(struct gang_watch *watch)
+const struct training_gang *gang_watch_inspect(struct gang_watch *watch)
 {
     const struct err *failure = gang_watch_refusal(watch);
 

@@ -17,9 +17,9 @@ enum {
 
 static void share_report(struct host_ports_share *share)
 {
-    if (!share->told)
-        host_ports_told(share->ports);
-    share->told = true;
+    if (!share->reported)
+        host_ports_reported(share->ports);
+    share->reported = true;
 }
 
 static void on_share_timer(struct loop_timer *timer)
@@ -39,7 +39,7 @@ void host_ports_share_init(struct host_ports_share *share, struct loop *loop,
     if (!ports)
         share->own = host_ports_new(HOST_PORTS_FIRST, HOST_PORTS_LAST);
     share->ports = ports ? ports : share->own;
-    host_ports_expect(share->ports);
+    host_ports_expect_report(share->ports);
     loop_timer_init(loop, &share->timer, on_share_timer);
 }
 
@@ -71,7 +71,8 @@ void host_ports_share_set(struct host_ports_share *share, const struct kube_obje
 
 /* What a job holds grows with what is seen of it; it gives up only what its own reconcile decides,
  * or all when it is gone: an older state may be shown after a newer one was decided. */
-void host_ports_share_see(struct host_ports_share *share, const struct kube_object *job, bool gone)
+void host_ports_share_observe(struct host_ports_share *share, const struct kube_object *job,
+                              bool gone)
 {
     _cleanup_(cleanup_arena) struct arena *arena = NULL;
     const int *held = NULL;
@@ -85,9 +86,9 @@ void host_ports_share_see(struct host_ports_share *share, const struct kube_obje
     host_ports_share_set(share, job, held, count);
 }
 
-const struct host_ports *host_ports_share_known(struct host_ports_share *share)
+const struct host_ports *host_ports_share_table(struct host_ports_share *share)
 {
-    if (host_ports_all_told(share->ports) ||
+    if (host_ports_all_reported(share->ports) ||
         loop_now_ms(share->timer.loop) > share->made_ms + OTHERS_MS)
         return share->ports;
     return NULL;

@@ -128,13 +128,13 @@ void job_watch_stop(struct job_watch *watch)
     gang_watch_free(watch->gang);
 }
 
-void job_watch_doubt(struct job_watch *watch)
+void job_watch_resync(struct job_watch *watch)
 {
-    kube_informer_doubt(watch->jobs);
-    kube_informer_doubt(watch->pods);
-    kube_informer_doubt(watch->services);
+    kube_informer_resync(watch->jobs);
+    kube_informer_resync(watch->pods);
+    kube_informer_resync(watch->services);
     if (watch->gang)
-        gang_watch_doubt(watch->gang);
+        gang_watch_resync(watch->gang);
 }
 
 bool job_watch_is_ready(const struct job_watch *watch)
@@ -144,7 +144,7 @@ bool job_watch_is_ready(const struct job_watch *watch)
            (!watch->gang || gang_watch_is_ready(watch->gang));
 }
 
-struct training_controller_view job_watch_look(const struct job_watch *watch)
+struct training_controller_view job_watch_inspect(const struct job_watch *watch)
 {
     const struct {
         const struct kube_informer *informer;

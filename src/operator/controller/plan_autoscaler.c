@@ -58,8 +58,8 @@ static void autoscaler_end(struct plan_run *run, bool settled)
 static void autoscaler_report(struct plan_run *run, bool warning, const char *reason,
                               const char *message)
 {
-    if (job_entry_say(run->entry, reason, message))
-        kube_pass_tell(&run->pass, warning, reason, "%s", message);
+    if (job_entry_record_event(run->entry, reason, message))
+        kube_pass_event(&run->pass, warning, reason, "%s", message);
 }
 
 /* Where there is no answer, or another had the last word, the next run tries again. It does so,
@@ -81,8 +81,8 @@ static void end_refused(struct plan_run *run, const struct err *err)
 
 static void end_done(struct plan_run *run, const char *reason, const char *verb)
 {
-    kube_pass_tell(&run->pass, false, reason, "%s HorizontalPodAutoscaler: %s", verb,
-                   run->pass.workload->name);
+    kube_pass_event(&run->pass, false, reason, "%s HorizontalPodAutoscaler: %s", verb,
+                    run->pass.workload->name);
     autoscaler_end(run, true);
 }
 

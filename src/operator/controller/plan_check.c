@@ -29,7 +29,7 @@ static void on_job(void *context, struct json *object, const struct err *err)
     struct plan_run *run = context;
 
     if (err)
-        kube_pass_give_up(&run->pass, err);
+        kube_pass_abort(&run->pass, err);
     else if (!str_eq(kube_meta_uid(object), run->pass.workload->uid) ||
              kube_meta_is_deleting(object))
         run->overtaken = true;

@@ -79,8 +79,8 @@ static int64_t metrics_count_restarts(const char *text)
     return sum;
 }
 
-void training_metrics_count_memory(const struct training_metrics *metrics, const struct json *job,
-                                   const struct json *annotations)
+void training_metrics_count_restarts(const struct training_metrics *metrics, const struct json *job,
+                                     const struct json *annotations)
 {
     const char *text = json_get_string(annotations, TRAINING_RESTARTS_ANNOTATION, NULL);
 

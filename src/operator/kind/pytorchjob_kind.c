@@ -95,7 +95,7 @@ const struct training_kind TRAINING_PYTORCHJOB = {
     .port = 23456,
     .restart_policy = TRAINING_RESTART_ON_FAILURE,
     .roles = 1U << TRAINING_MASTER | 1U << TRAINING_WORKER,
-    .words =
+    .messages =
         {
             .created = "PyTorchJob {name} is created.",
             .running = "PyTorchJob {name} is running.",

@@ -24,12 +24,12 @@ static int validate_fields(const struct json *object, struct err *err)
 {
     const struct json *success = json_at(object, "spec", "successPolicy", NULL);
     const struct json *dynamic = json_at(object, "spec", "enableDynamicWorker", NULL);
-    char said[TRAINING_VALUE_MAX];
+    char recorded_events[TRAINING_VALUE_MAX];
 
     if (success && success->type != JSON_NULL && !str_eq(json_text(success), "") &&
         !str_eq(json_text(success), "AllWorkers"))
         return err_set(err, ERR_INVALID, "spec.successPolicy: must be \"\" or AllWorkers, is %s",
-                       training_value_say(success, said, sizeof(said)));
+                       training_value_describe(success, recorded_events, sizeof(recorded_events)));
     if (dynamic && dynamic->type != JSON_NULL && dynamic->type != JSON_BOOL)
         return err_set(err, ERR_INVALID, "spec.enableDynamicWorker: must be true or false, is %s",
                        json_type_name(dynamic->type));
@@ -95,7 +95,7 @@ const struct training_kind TRAINING_TFJOB = {
     .restart_policy = TRAINING_RESTART_NEVER,
     .roles = 1U << TRAINING_CHIEF | 1U << TRAINING_MASTER | 1U << TRAINING_WORKER |
              1U << TRAINING_PS | 1U << TRAINING_EVALUATOR,
-    .words =
+    .messages =
         {
             .created = "TFJob {name} is created.",
             .running = "TFJob {namespace}/{name} is running.",

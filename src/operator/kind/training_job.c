@@ -211,8 +211,8 @@ char *training_replica_name(struct arena *arena, const struct training_job *job,
     return arena_printf(arena, "%s-%s-%d", job->name, training_replica_type_lower(type), index);
 }
 
-char *training_job_say(struct arena *arena, const struct training_job *job, const char *words,
-                       enum training_replica_type type, int count)
+char *training_job_message(struct arena *arena, const struct training_job *job,
+                           const char *messages, enum training_replica_type type, int count)
 {
     const struct {
         const char *place, *text;
@@ -222,16 +222,17 @@ char *training_job_say(struct arena *arena, const struct training_job *job, cons
         {"{type}", training_replica_type_name(type)},
         {"{count}", arena_printf(arena, "%d", count)},
     };
-    char *said = arena_strdup(arena, words);
+    char *recorded_events = arena_strdup(arena, messages);
 
     for (size_t i = 0; i < ARRAY_SIZE(FILLINGS); i++) {
-        const char *place = strstr(said, FILLINGS[i].place);
+        const char *place = strstr(recorded_events, FILLINGS[i].place);
 
         if (place)
-            said = arena_printf(arena, "%.*s%s%s", (int)(place - said), said, FILLINGS[i].text,
-                                place + strlen(FILLINGS[i].place));
+            recorded_events =
+                arena_printf(arena, "%.*s%s%s", (int)(place - recorded_events), recorded_events,
+                             FILLINGS[i].text, place + strlen(FILLINGS[i].place));
     }
-    return said;
+    return recorded_events;
 }
 
 char *training_job_reason(struct arena *arena, const struct training_job *job, const char *event)

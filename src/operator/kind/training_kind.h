@@ -29,8 +29,8 @@ enum training_restart_policy {
 };
 
 /* The messages of conditions and events. {namespace}, {name}, {type} and {count} are filled in by
- * training_job_say(). */
-struct training_words {
+ * training_job_message(). */
+struct training_messages {
     const char *created, *running, *restarting, *suspended, *resumed, *succeeded;
     const char *failed;  /* replicas failed for good */
     const char *failing; /* the same, told by an exit code under policy ExitCode */
@@ -58,7 +58,7 @@ struct training_kind {
     int port;                    /* where the template names none */
     enum training_restart_policy restart_policy; /* where the replica names none */
     unsigned roles;                              /* 1 << type of each replica type it knows */
-    struct training_words words;
+    struct training_messages messages;
 
     /* The fields that only this kind has; called when all else has been read, or found right. */
     void (*read)(const struct json *spec, struct training_job *job);

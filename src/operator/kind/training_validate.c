@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* A wrong value of a field that wants one of some words: in quotes where it is text. */
-const char *training_value_say(const struct json *value, char *buffer, size_t size)
+const char *training_value_describe(const struct json *value, char *buffer, size_t size)
 {
     const char *text = json_text(value);
 
@@ -115,13 +115,14 @@ static int validate_limits(const struct json *policy, const char *path, struct e
 {
     const struct json *clean = json_get(policy, "cleanPodPolicy");
     enum training_clean_policy parsed;
-    char said[TRAINING_VALUE_MAX];
+    char recorded_events[TRAINING_VALUE_MAX];
     int r;
 
     if (clean && clean->type != JSON_NULL &&
         !training_clean_policy_parse(json_text(clean), &parsed))
         return err_set(err, ERR_INVALID, "%s.cleanPodPolicy: must be None, Running or All, is %s",
-                       path, training_value_say(clean, said, sizeof(said)));
+                       path,
+                       training_value_describe(clean, recorded_events, sizeof(recorded_events)));
     r = validate_int(policy, path, "ttlSecondsAfterFinished", 0, INT32_MAX, err);
     if (r < 0)
         return r;
@@ -136,7 +137,7 @@ static int validate_limits(const struct json *policy, const char *path, struct e
 int training_managed_by_validate(const struct json *spec, struct err *err)
 {
     const struct json *manager = json_at(spec, "runPolicy", "managedBy", NULL);
-    char said[TRAINING_VALUE_MAX];
+    char recorded_events[TRAINING_VALUE_MAX];
 
     if (!manager || manager->type == JSON_NULL || str_eq(json_text(manager), TRAINING_MANAGER) ||
         str_eq(json_text(manager), TRAINING_OTHER_MANAGER))
@@ -144,7 +145,7 @@ int training_managed_by_validate(const struct json *spec, struct err *err)
     return err_set(err, ERR_INVALID,
                    "spec.runPolicy.managedBy: must be " TRAINING_MANAGER
                    " or " TRAINING_OTHER_MANAGER ", is %s",
-                   training_value_say(manager, said, sizeof(said)));
+                   training_value_describe(manager, recorded_events, sizeof(recorded_events)));
 }
 
 static int validate_run_policy(const struct json *spec, struct err *err)
@@ -284,7 +285,7 @@ static int validate_replica_type(const struct training_kind *kind, const struct 
 static int validate_replica(const struct training_kind *kind, const struct json *replica,
                             enum training_replica_type type, const char *job_name, struct err *err)
 {
-    char path[160], said[TRAINING_VALUE_MAX];
+    char path[160], recorded_events[TRAINING_VALUE_MAX];
     const struct json *policy;
     enum training_restart_policy parsed;
     int r;
@@ -307,7 +308,8 @@ static int validate_replica(const struct training_kind *kind, const struct json 
         !training_restart_policy_parse(json_text(policy), &parsed))
         return err_set(err, ERR_INVALID,
                        "%s.restartPolicy: must be Always, OnFailure, Never or ExitCode, is %s",
-                       path, training_value_say(policy, said, sizeof(said)));
+                       path,
+                       training_value_describe(policy, recorded_events, sizeof(recorded_events)));
 
     r = validate_containers(kind, replica, err);
     if (r < 0)

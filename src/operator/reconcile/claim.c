@@ -40,8 +40,8 @@ static void claim_adopt(struct training_pass *pass, enum training_action_type ty
 
 void training_pass_release(struct training_pass *pass)
 {
-    for (size_t i = 0; i < pass->observed->stray_count; i++) {
-        const struct json *pod = pass->observed->strays[i];
+    for (size_t i = 0; i < pass->observed->unmatched_count; i++) {
+        const struct json *pod = pass->observed->unmatched[i];
         struct json *reference = json_object(pass->arena);
 
         if (!kube_meta_is_controlled_by(pod, pass->job.uid) || kube_meta_is_deleting(pod))

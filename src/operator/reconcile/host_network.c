@@ -253,7 +253,7 @@ static void hand_out(struct training_pass *pass, const int *ports)
 static void host_network_hold(struct training_pass *pass, const int *held, size_t count,
                               const char *text)
 {
-    training_plan_remember(pass->plan, pass->job.json, TRAINING_HOST_PORTS_ANNOTATION, text);
+    training_plan_annotate(pass->plan, pass->job.json, TRAINING_HOST_PORTS_ANNOTATION, text);
     pass->plan->host_ports = held;
     pass->plan->host_port_count = count;
 }
@@ -288,7 +288,7 @@ static void write_down(struct training_pass *pass)
     host_network_hold(pass, held, count, count ? json_to_string(pass->arena, memory) : NULL);
 }
 
-bool training_pass_give_ports(struct training_pass *pass)
+bool training_pass_assign_ports(struct training_pass *pass)
 {
     const struct host_ports *table = pass->observed->host_ports;
     struct ports_seen *own;
@@ -337,7 +337,7 @@ static void see_live_pods(const struct training_pass *pass, struct ports_seen *l
     }
 }
 
-void training_pass_drop_ports(struct training_pass *pass)
+void training_pass_release_ports(struct training_pass *pass)
 {
     const struct json *memory = read_annotation(pass->arena, pass->job.json);
     struct ports_seen *live = ARENA_NEW(pass->arena, struct ports_seen);

@@ -21,7 +21,7 @@ struct holding {
 
 struct host_ports {
     int first, last;
-    int silent;              /* controllers that have yet to tell */
+    int unreported;          /* controllers that have yet to tell */
     struct map owners;       /* struct holding */
     uint16_t holders[PORTS]; /* more than one where somebody edited an annotation */
 };
@@ -139,17 +139,17 @@ int host_ports_last(const struct host_ports *ports)
     return ports->last;
 }
 
-void host_ports_expect(struct host_ports *ports)
+void host_ports_expect_report(struct host_ports *ports)
 {
-    ports->silent++;
+    ports->unreported++;
 }
 
-void host_ports_told(struct host_ports *ports)
+void host_ports_reported(struct host_ports *ports)
 {
-    ports->silent--;
+    ports->unreported--;
 }
 
-bool host_ports_all_told(const struct host_ports *ports)
+bool host_ports_all_reported(const struct host_ports *ports)
 {
-    return ports->silent <= 0;
+    return ports->unreported <= 0;
 }

@@ -33,8 +33,8 @@ int host_ports_last(const struct host_ports *ports);
 
 /* Before anything is given out, everybody must have told what is held: a controller expects to tell
  * when it is made, and has told when it knows its jobs. */
-void host_ports_expect(struct host_ports *ports);
-void host_ports_told(struct host_ports *ports);
-bool host_ports_all_told(const struct host_ports *ports);
+void host_ports_expect_report(struct host_ports *ports);
+void host_ports_reported(struct host_ports *ports);
+bool host_ports_all_reported(const struct host_ports *ports);
 
 #endif

@@ -13,7 +13,7 @@
 static void tell_of(const struct json *pod, struct training_event *event)
 {
     event->once = true;
-    event->of = kube_meta_uid(pod);
+    event->pod_uid = kube_meta_uid(pod);
 }
 
 /* A container that was killed for its memory and started again in place: its exit code alone would

@@ -24,9 +24,9 @@ static const char *number_text(struct arena *arena, double number)
     return arena_printf(arena, size >= 1000 && size < 1e15 ? "%.0f" : "%.4g", number);
 }
 
-static void progress_append(struct arena *arena, char **text, const char *words)
+static void progress_append(struct arena *arena, char **text, const char *messages)
 {
-    *text = *text ? arena_printf(arena, "%s, %s", *text, words) : arena_strdup(arena, words);
+    *text = *text ? arena_printf(arena, "%s, %s", *text, messages) : arena_strdup(arena, messages);
 }
 
 static bool progress_is_number(const struct json *value)
@@ -90,7 +90,7 @@ static void add_waiting(struct arena *arena, char **text, const struct json *doc
 {
     const struct json *value = json_get(document, "waiting-for");
     const char *who = value ? json_text(value) : NULL;
-    char words[WORDS_MAX * 4 + 1];
+    char messages[WORDS_MAX * 4 + 1];
     size_t size = 0;
 
     if (str_is_empty(who))
@@ -99,15 +99,15 @@ static void add_waiting(struct arena *arena, char **text, const struct json *doc
         size_t step = utf8_size(who, strlen(who));
 
         if (step == 0 || character_is_control(who, step)) {
-            words[size++] = '?';
+            messages[size++] = '?';
         } else {
-            memcpy(words + size, who, step);
+            memcpy(messages + size, who, step);
             size += step;
         }
         who += step ? step : 1;
     }
-    words[size] = '\0';
-    progress_append(arena, text, arena_printf(arena, "waiting for %s", words));
+    messages[size] = '\0';
+    progress_append(arena, text, arena_printf(arena, "waiting for %s", messages));
 }
 
 static int parse_document(struct arena *arena, const char *document, size_t size,
@@ -187,7 +187,7 @@ const struct json *training_progress_pod(const struct json *const *pods, size_t 
 }
 
 bool training_progress_last(struct arena *arena, const struct json *const *pods, size_t count,
-                            const char *job_uid, struct training_last_word *ret)
+                            const char *job_uid, struct training_final_progress *ret)
 {
     for (size_t i = 0; i < count; i++) {
         if (!is_speaker(pods[i], job_uid, "Succeeded"))
@@ -200,7 +200,7 @@ bool training_progress_last(struct arena *arena, const struct json *const *pods,
 
             if (parse_document(arena, message, strlen(message), &json, &text, NULL) < 0)
                 continue;
-            *ret = (struct training_last_word){
+            *ret = (struct training_final_progress){
                 .text = text,
                 .report = json_get_string(json, "report", NULL),
                 .pod = pods[i],

@@ -41,9 +41,9 @@ void training_pass_set_condition(struct training_pass *pass, const char *type, b
         training_plan_event(pass->plan, false, reason, "%s", message);
 }
 
-const char *training_pass_say(const struct training_pass *pass, const char *words)
+const char *training_pass_message(const struct training_pass *pass, const char *messages)
 {
-    return training_job_say(pass->arena, &pass->job, words, TRAINING_WORKER, 0);
+    return training_job_message(pass->arena, &pass->job, messages, TRAINING_WORKER, 0);
 }
 
 const char *training_pass_reason(const struct training_pass *pass, const char *event)
@@ -62,7 +62,7 @@ static void training_pass_init(struct training_pass *pass, const struct training
     training_host_ports_read(arena, &pass->job);
     pass->status = json_clone_object(arena, json_get(observed->job, "status"));
     training_replicas_init(&pass->replicas, arena, &pass->job);
-    training_memory_read(&pass->replicas, &pass->job, arena);
+    training_restarts_read(&pass->replicas, &pass->job, arena);
     training_replicas_observe(&pass->replicas, &pass->job, observed);
     training_pass_find_gang(pass);
 }
@@ -80,9 +80,9 @@ static void fail_invalid(struct training_pass *pass, const struct err *why)
 
 void training_pass_note_created(struct training_pass *pass)
 {
-    training_condition_set(pass->arena, pass->status, TRAINING_CREATED, true,
-                           training_pass_reason(pass, "Created"),
-                           training_pass_say(pass, pass->job.kind->words.created), pass->now_ms);
+    training_condition_set(
+        pass->arena, pass->status, TRAINING_CREATED, true, training_pass_reason(pass, "Created"),
+        training_pass_message(pass, pass->job.kind->messages.created), pass->now_ms);
 }
 
 static void set_replica_statuses(struct training_pass *pass)
@@ -90,7 +90,7 @@ static void set_replica_statuses(struct training_pass *pass)
     struct json *statuses = json_ensure_object(pass->arena, pass->status, "replicaStatuses");
 
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
-        struct training_tally tally =
+        struct training_replica_counts tally =
             training_replicas_count(&pass->replicas, (enum training_replica_type)type);
         struct json *counts;
 
@@ -162,7 +162,7 @@ static void run_job(struct training_pass *pass)
     if (judgement.outcome != TRAINING_OUTCOME_NONE)
         end_job(pass, &judgement);
     else
-        training_pass_go_on(pass);
+        training_pass_continue(pass);
     if (judgement.outcome == TRAINING_OUTCOME_NONE)
         pass->plan->autoscaler = training_autoscaler_new(pass->arena, &pass->job);
 }
@@ -182,21 +182,21 @@ static int pass_validate(const struct training_pass *pass, struct err *err)
 static void keep_last_word(struct training_pass *pass)
 {
     const struct training_observed *observed = pass->observed;
-    struct training_last_word word;
+    struct training_final_progress word;
 
     if (!training_progress_last(pass->arena, observed->pods, observed->pod_count, pass->job.uid,
                                 &word))
         return;
-    training_plan_remember(pass->plan, pass->job.json, TRAINING_PROGRESS_ANNOTATION, word.text);
+    training_plan_annotate(pass->plan, pass->job.json, TRAINING_PROGRESS_ANNOTATION, word.text);
     enum training_replica_type type;
     const char *report = NULL;
     if (training_replica_type_parse(pass->job.kind, kube_meta_label(word.pod, TRAINING_TYPE_LABEL),
                                     &type))
-        report = training_report_place(pass->arena, observed->claims, word.pod,
-                                       json_get(pass->job.replicas[type].template, "spec"),
-                                       word.container, word.report);
+        report = training_report_location(pass->arena, observed->claims, word.pod,
+                                          json_get(pass->job.replicas[type].template, "spec"),
+                                          word.container, word.report);
     if (report)
-        training_plan_remember(pass->plan, pass->job.json, TRAINING_REPORT_ANNOTATION, report);
+        training_plan_annotate(pass->plan, pass->job.json, TRAINING_REPORT_ANNOTATION, report);
 }
 
 static void pass_decide(struct training_pass *pass)
@@ -222,8 +222,8 @@ static void pass_decide(struct training_pass *pass)
     }
     if (training_condition_is_true(pass->status, TRAINING_SUSPENDED) && !training_pass_resume(pass))
         return;
-    if (pass->observed->refusal) {
-        err_set(&why, ERR_INVALID, "%s", pass->observed->refusal);
+    if (pass->observed->rejection) {
+        err_set(&why, ERR_INVALID, "%s", pass->observed->rejection);
         fail_invalid(pass, &why);
         return;
     }

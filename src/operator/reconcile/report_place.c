@@ -68,9 +68,9 @@ static char *report_join_path(struct arena *arena, const char *directory, const 
     return arena_printf(arena, "%.*s/%s", (int)size, directory, rest);
 }
 
-const char *training_report_place(struct arena *arena, const struct training_claims *claims,
-                                  const struct json *pod, const struct json *spec,
-                                  const char *container, const char *path)
+const char *training_report_location(struct arena *arena, const struct training_claims *claims,
+                                     const struct json *pod, const struct json *spec,
+                                     const char *container, const char *path)
 {
     const char *rest = NULL;
     const struct json *mount = is_place(path) ? find_mount(spec, container, path, &rest) : NULL;

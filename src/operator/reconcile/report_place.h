@@ -20,8 +20,8 @@ struct training_claims {
  * "/srv/models/face/report.html" where the nodes are this machine (`claims` is given); elsewhere
  * "face/report.html in claim models" or "/srv/models/face/report.html on node a". NULL: the path is
  * not one, or lies on no volume that outlives the pod. */
-const char *training_report_place(struct arena *arena, const struct training_claims *claims,
-                                  const struct json *pod, const struct json *spec,
-                                  const char *container, const char *path);
+const char *training_report_location(struct arena *arena, const struct training_claims *claims,
+                                     const struct json *pod, const struct json *spec,
+                                     const char *container, const char *path);
 
 #endif

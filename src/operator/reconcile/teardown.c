@@ -130,7 +130,7 @@ void training_pass_finished(struct training_pass *pass)
     clean_up(pass, policy);
     training_pass_delete_overdue(pass);
     drop_autoscaler(pass);
-    training_pass_drop_ports(pass);
+    training_pass_release_ports(pass);
     training_pass_drop_group(pass);
     settle_counts(pass);
     teardown_expire(pass);
@@ -163,12 +163,12 @@ static void count_leaving(struct training_pass *pass)
 void training_pass_suspended(struct training_pass *pass)
 {
     const char *reason = training_pass_reason(pass, "Suspended");
-    const char *message = training_pass_say(pass, pass->job.kind->words.suspended);
+    const char *message = training_pass_message(pass, pass->job.kind->messages.suspended);
 
     clean_up(pass, TRAINING_CLEAN_ALL);
     training_pass_delete_overdue(pass);
     drop_autoscaler(pass);
-    training_pass_drop_ports(pass);
+    training_pass_release_ports(pass);
     training_pass_drop_group(pass);
     count_leaving(pass);
     if (training_condition_is_true(pass->status, TRAINING_RUNNING))
@@ -184,10 +184,10 @@ void training_pass_suspended(struct training_pass *pass)
         /* Also on the job, not in its status alone: who resumes it at once makes the write of the
          * status fail, and these ends would be taken for failures. */
         if (replica->has_pod && replica->state != TRAINING_REPLICA_BLOCKED &&
-            !training_replica_is_dealt_with(replica))
-            training_replica_send_away(replica);
+            !training_replica_is_handled(replica))
+            training_replica_mark_deleted(replica);
     }
-    training_memory_write(&pass->replicas, &pass->job, pass->observed, pass->plan);
+    training_restarts_write(&pass->replicas, &pass->job, pass->observed, pass->plan);
 }
 
 bool training_pass_resume(struct training_pass *pass)
@@ -207,7 +207,7 @@ bool training_pass_resume(struct training_pass *pass)
     }
     training_pass_set_condition(pass, TRAINING_SUSPENDED, false,
                                 training_pass_reason(pass, "Resumed"),
-                                training_pass_say(pass, pass->job.kind->words.resumed));
+                                training_pass_message(pass, pass->job.kind->messages.resumed));
     if (training_pass_waits_for_group(pass))
         json_remove(pass->status, "startTime");
     else

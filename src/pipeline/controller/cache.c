@@ -15,7 +15,7 @@ void workflow_cache_init(struct workflow_cache *cache)
 void workflow_entry_drop(struct workflow_entry *entry, size_t results, size_t gone)
 {
     for (; results > 0 && entry->results.count > 0; results--) {
-        struct workflow_kept_result *result = &entry->results.items[0];
+        struct workflow_cached_result *result = &entry->results.items[0];
 
         free(result->node_id);
         free(result->error);
@@ -96,10 +96,10 @@ void workflow_cache_change(struct workflow_cache *cache, const char *key, struct
 
     if (new_) {
         held = map_put(&entry->pods, new_->name, kube_object_ref(new_));
-        kube_own_writes_saw(&entry->writes, new_->uid);
+        kube_own_writes_observe(&entry->writes, new_->uid);
     } else {
         held = map_remove(&entry->pods, old->name);
-        kube_own_writes_saw(&entry->writes, old->uid);
+        kube_own_writes_observe(&entry->writes, old->uid);
         vec_push(&entry->gone, kube_object_ref(old));
     }
     if (held)
@@ -109,7 +109,7 @@ void workflow_cache_change(struct workflow_cache *cache, const char *key, struct
 void workflow_entry_keep_result(struct workflow_entry *entry, const char *node_id,
                                 const struct json *object, const char *error)
 {
-    struct workflow_kept_result result = {
+    struct workflow_cached_result result = {
         .node_id = mem_strdup(node_id),
         .object = object ? kube_object_new(object) : NULL,
         .error = error ? mem_strdup(error) : NULL,
@@ -123,5 +123,5 @@ void workflow_entry_await_pod(struct workflow_entry *entry, const struct json *p
     const struct kube_object *seen = map_get(&entry->pods, kube_meta_name(pod));
 
     if (!seen || !str_eq(seen->uid, kube_meta_uid(pod)))
-        kube_own_writes_made(&entry->writes, kube_meta_uid(pod), now_ms);
+        kube_own_writes_add_created(&entry->writes, kube_meta_uid(pod), now_ms);
 }

@@ -9,7 +9,7 @@
 #include "kube/client/own_writes.h"
 #include "kube/client/shared_object.h"
 
-struct workflow_kept_result {
+struct workflow_cached_result {
     char *node_id;
     struct kube_object *object; /* what the server answered, or NULL */
     char *error;
@@ -19,7 +19,7 @@ struct workflow_entry {
     char *key;       /* "namespace/name" */
     struct map pods; /* by name: struct kube_object */
     VEC(struct kube_object *) gone;
-    VEC(struct workflow_kept_result) results;
+    VEC(struct workflow_cached_result) results;
     struct kube_own_writes writes;
 };
 

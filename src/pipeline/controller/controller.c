@@ -67,7 +67,7 @@ static struct workflow_observed workflow_observe(struct workflow_controller *con
     run->gone_count = entry->gone.count;
     run->result_count = entry->results.count;
     for (size_t i = 0; i < entry->results.count; i++) {
-        const struct workflow_kept_result *kept = &entry->results.items[i];
+        const struct workflow_cached_result *kept = &entry->results.items[i];
 
         results[i] = (struct workflow_result){
             .node_id = arena_strdup(arena, kept->node_id),
@@ -158,7 +158,7 @@ static void controller_reconcile_workflow(void *context, const char *key)
     int64_t wait_ms;
 
     if (!kube_informer_synced(controller->workflows) || !kube_informer_synced(controller->pods)) {
-        workqueue_put_off(controller->queue, key, SYNC_POLL_MS);
+        workqueue_defer(controller->queue, key, SYNC_POLL_MS);
         return;
     }
     workflow = kube_informer_find(controller->workflows, key);
@@ -171,7 +171,7 @@ static void controller_reconcile_workflow(void *context, const char *key)
     wait_ms =
         kube_own_writes_wait_ms(&entry->writes, workflow->json, loop_now_ms(controller->loop));
     if (wait_ms > 0) {
-        workqueue_put_off(controller->queue, key, wait_ms);
+        workqueue_defer(controller->queue, key, wait_ms);
         return;
     }
     start_run(controller, entry, workflow);

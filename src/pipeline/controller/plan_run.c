@@ -212,7 +212,7 @@ static void tell_events(struct workflow_run *run)
     for (size_t i = 0; i < run->plan.event_count; i++) {
         const struct workflow_event *event = &run->plan.events[i];
 
-        kube_pass_tell(&run->pass, event->warning, event->reason, "%s", event->message);
+        kube_pass_event(&run->pass, event->warning, event->reason, "%s", event->message);
     }
 }
 
@@ -221,9 +221,9 @@ static void on_status_written(void *context, struct json *object, const struct e
     struct workflow_run *run = context;
 
     if (err) {
-        kube_pass_give_up(&run->pass, err);
+        kube_pass_abort(&run->pass, err);
     } else {
-        kube_pass_wrote(&run->pass, object);
+        kube_pass_add_write(&run->pass, object);
         tell_events(run);
     }
     kube_pass_answered(&run->pass);

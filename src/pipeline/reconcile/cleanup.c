@@ -88,7 +88,7 @@ static void tidy_workflow(struct workflow_pass *pass)
             pass->uid;
 }
 
-void workflow_pass_tidy(struct workflow_pass *pass)
+void workflow_pass_clean_up(struct workflow_pass *pass)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++)
         tidy_pod(pass, pass->observed->pods[i]);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 static const char *const PHASES[] = {
-    [WORKFLOW_UNBORN] = "",         [WORKFLOW_PENDING] = "Pending",
+    [WORKFLOW_ABSENT] = "",         [WORKFLOW_PENDING] = "Pending",
     [WORKFLOW_RUNNING] = "Running", [WORKFLOW_SUCCEEDED] = "Succeeded",
     [WORKFLOW_SKIPPED] = "Skipped", [WORKFLOW_OMITTED] = "Omitted",
     [WORKFLOW_FAILED] = "Failed",   [WORKFLOW_ERROR] = "Error",
@@ -112,7 +112,7 @@ enum workflow_phase workflow_node_phase(const struct json *node)
     for (size_t i = 0; i < ARRAY_SIZE(PHASES); i++)
         if (str_eq(PHASES[i], name))
             return (enum workflow_phase)i;
-    return WORKFLOW_UNBORN;
+    return WORKFLOW_ABSENT;
 }
 
 bool workflow_node_is_final(const struct json *node)

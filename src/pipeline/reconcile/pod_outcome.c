@@ -113,8 +113,8 @@ static void judge_failure(struct workflow_pass *pass, struct json *node, const s
     }
 }
 
-void workflow_pod_judge(struct workflow_pass *pass, struct json *node, const struct json *template_,
-                        const struct json *pod)
+void workflow_pod_update_node(struct workflow_pass *pass, struct json *node,
+                              const struct json *template_, const struct json *pod)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
     const char *host = json_get_string(json_get(pod, "spec"), "nodeName", NULL);

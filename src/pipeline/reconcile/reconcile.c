@@ -233,7 +233,7 @@ static void workflow_decide(struct workflow_pass *pass)
         workflow_run_templates(pass);
         set_progress(pass);
     }
-    workflow_pass_tidy(pass);
+    workflow_pass_clean_up(pass);
 }
 
 int workflow_reconcile(const struct workflow_observed *observed, struct arena *arena,

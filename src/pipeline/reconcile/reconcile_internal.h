@@ -73,8 +73,8 @@ struct json *workflow_run_task(struct workflow_pass *pass, struct workflow_call 
 int workflow_pod_build(struct workflow_pass *pass, const struct workflow_call *call,
                        const struct json *inputs, struct json **ret, struct err *err);
 /* What a pod's state means for its node. */
-void workflow_pod_judge(struct workflow_pass *pass, struct json *node, const struct json *template_,
-                        const struct json *pod);
+void workflow_pod_update_node(struct workflow_pass *pass, struct json *node,
+                              const struct json *template_, const struct json *pod);
 
 /* Change a node's phase and tell it when it has ended. */
 void workflow_pass_set(struct workflow_pass *pass, struct json *node, enum workflow_phase phase,
@@ -83,7 +83,7 @@ const struct workflow_result *workflow_pass_result(const struct workflow_pass *p
                                                    const char *node_id);
 
 /* What is to be tidied up: labels of ended pods, podGC, claims, the time to live. */
-void workflow_pass_tidy(struct workflow_pass *pass);
+void workflow_pass_clean_up(struct workflow_pass *pass);
 
 /* What must be there before the workflow begins. */
 struct workflow_wanted {

@@ -57,7 +57,7 @@ static void handle_missing(struct workflow_pass *pass, struct workflow_call *cal
     const struct workflow_result *result = workflow_pass_result(pass, id);
 
     if (last)
-        workflow_pod_judge(pass, node, call->template_, last);
+        workflow_pod_update_node(pass, node, call->template_, last);
     if (workflow_node_is_final(node))
         return;
     if (last || json_get(node, "hostNodeName"))
@@ -120,7 +120,7 @@ struct json *workflow_run_pod(struct workflow_pass *pass, struct workflow_call *
     else if (!kube_meta_is_controlled_by(pod, pass->uid))
         handle_foreign(pass, node, pod);
     else
-        workflow_pod_judge(pass, node, call->template_, pod);
+        workflow_pod_update_node(pass, node, call->template_, pod);
     check_deadline(pass, call, node);
     return node;
 }

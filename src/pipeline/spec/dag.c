@@ -60,7 +60,7 @@ static void dag_decide(struct workflow_dag *dag, bool stopping)
             struct workflow_dag_task *task = &dag->tasks[i];
             enum need need;
 
-            if (task->phase != WORKFLOW_UNBORN || task->start || task->omit)
+            if (task->phase != WORKFLOW_ABSENT || task->start || task->omit)
                 continue;
             need = look_at_needs(dag, task);
             task->omit = need == NEED_NEVER_MET || stopping;

@@ -8,7 +8,7 @@
 
 /* Of a node of a workflow, and of the workflow itself. */
 enum workflow_phase {
-    WORKFLOW_UNBORN, /* there is no node yet */
+    WORKFLOW_ABSENT, /* there is no node yet */
     WORKFLOW_PENDING,
     WORKFLOW_RUNNING,
     WORKFLOW_SUCCEEDED,

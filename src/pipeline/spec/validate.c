@@ -97,7 +97,7 @@ struct workflow_entry workflow_find(struct workflow_checker *checker, const stru
     return (struct workflow_entry){0};
 }
 
-const char *workflow_guess(struct arena *arena, const struct json *list, const char *name)
+const char *workflow_suggest_name(struct arena *arena, const struct json *list, const char *name)
 {
     const char **names = ARENA_ARRAY(arena, const char *, json_count(list) + 1);
     size_t count = 0;
@@ -133,7 +133,7 @@ static int check_entrypoint(struct workflow_checker *checker, const char *field,
         return err_set(checker->err, ERR_INVALID, "spec.%s: must name a template", field);
     if (name[0] && !workflow_find(checker, checker->templates, name).item)
         return err_set(checker->err, ERR_INVALID, "spec.%s: no template '%s'%s", field, name,
-                       workflow_guess(checker->arena, checker->templates, name));
+                       workflow_suggest_name(checker->arena, checker->templates, name));
     return 0;
 }
 

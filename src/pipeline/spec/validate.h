@@ -49,6 +49,6 @@ int workflow_check_refused(struct workflow_checker *checker, const struct json *
                            const char *path, const char *const (*fields)[2]);
 
 /* "; did you mean 'y'?" or "": the nearest of the names in a list of {name: …}. */
-const char *workflow_guess(struct arena *arena, const struct json *list, const char *name);
+const char *workflow_suggest_name(struct arena *arena, const struct json *list, const char *name);
 
 #endif

@@ -32,7 +32,8 @@ static const char *check_listed(struct context *context, const struct json *list
         return "";
     return reference_fail(
         reference,
-        arena_printf(arena, "no %s '%s'%s", what, name, workflow_guess(arena, list, name)), err);
+        arena_printf(arena, "no %s '%s'%s", what, name, workflow_suggest_name(arena, list, name)),
+        err);
 }
 
 /* The tasks that the task at the position waits for, itself or over others: a bit for each. The

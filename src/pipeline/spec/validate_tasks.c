@@ -45,7 +45,7 @@ static int validate_task_arguments(struct workflow_checker *checker, const struc
             return err_set(
                 checker->err, ERR_INVALID,
                 "%s.arguments.parameters: template '%s' wants '%s', which is not given%s", path,
-                name, wanted, workflow_guess(checker->arena, arguments, wanted));
+                name, wanted, workflow_suggest_name(checker->arena, arguments, wanted));
     }
     return 0;
 }
@@ -65,7 +65,8 @@ static int check_task(struct workflow_checker *checker, const struct json *task,
         return err_set(checker->err, ERR_INVALID, "%s.template: must name a template", path);
     if (!workflow_find(checker, checker->templates, template_).item)
         return err_set(checker->err, ERR_INVALID, "%s.template: no template '%s'%s", path,
-                       template_, workflow_guess(checker->arena, checker->templates, template_));
+                       template_,
+                       workflow_suggest_name(checker->arena, checker->templates, template_));
     if (items && items->type != JSON_NULL && items->type != JSON_ARRAY)
         return err_set(checker->err, ERR_INVALID, "%s.withItems: must be a list", path);
     return validate_task_arguments(checker, task, path);
@@ -87,10 +88,10 @@ static int check_dependencies(struct workflow_checker *checker, const struct jso
 
         if (!needed.item && depends)
             return err_set(checker->err, ERR_INVALID, "%s.depends: no task '%s'%s", path, names[i],
-                           workflow_guess(checker->arena, tasks, names[i]));
+                           workflow_suggest_name(checker->arena, tasks, names[i]));
         if (!needed.item)
             return err_set(checker->err, ERR_INVALID, "%s.dependencies[%zu]: no task '%s'%s", path,
-                           i, names[i], workflow_guess(checker->arena, tasks, names[i]));
+                           i, names[i], workflow_suggest_name(checker->arena, tasks, names[i]));
         needs[i] = needed.position;
     }
     ret->needs = needs;

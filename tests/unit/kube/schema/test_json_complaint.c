@@ -52,7 +52,7 @@ static void complaints(void **state)
     };
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
-        const char *complaint = kube_json_complaint(arena, CASES[i].text, strlen(CASES[i].text));
+        const char *complaint = kube_json_syntax_error(arena, CASES[i].text, strlen(CASES[i].text));
         if (CASES[i].complaint)
             assert_string_equal(complaint, CASES[i].complaint);
         else

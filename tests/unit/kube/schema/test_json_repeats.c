@@ -26,11 +26,11 @@ static void the_last_counts(void **state)
     };
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
-        struct schema_complaints repeats = {0};
+        struct schema_messages repeats = {0};
         struct json *json;
         const char *text = "";
-        assert_int_equal(kube_json_repeats_parse(arena, CASES[i].text, strlen(CASES[i].text), &json,
-                                                 &repeats, NULL),
+        assert_int_equal(kube_json_duplicates_parse(arena, CASES[i].text, strlen(CASES[i].text),
+                                                    &json, &repeats, NULL),
                          0);
         for (size_t j = 0; j < repeats.count; j++)
             text = arena_printf(arena, "%s%s ", text, repeats.texts[j]);
@@ -57,12 +57,12 @@ static void the_last_counts_in_yaml(void **state)
     static const struct json_limits limits = {.repeats = true};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
-        struct schema_complaints repeats = {0};
+        struct schema_messages repeats = {0};
         struct json *documents;
         const char *text = "";
         const struct source source = {"body", CASES[i].text, strlen(CASES[i].text), false};
         assert_int_equal(yaml_parse(arena, &source, &limits, &documents, NULL), 0);
-        kube_yaml_repeats_settle(arena, documents->first, &repeats);
+        kube_yaml_duplicates_remove(arena, documents->first, &repeats);
         for (size_t j = 0; j < repeats.count; j++)
             text = arena_printf(arena, "%s%s; ", text, repeats.texts[j]);
         assert_string_equal(json_to_string(arena, documents->first), CASES[i].tree);
@@ -80,21 +80,21 @@ static void many(void **state)
     for (int i = 0; i < 2 * NAMES; i++)
         buf_printf(&text, "%s\"n%d\":%d", i ? "," : "{", i % NAMES, i);
     buf_append_char(&text, '}');
-    struct schema_complaints repeats = {0};
+    struct schema_messages repeats = {0};
     struct json *json;
-    assert_int_equal(kube_json_repeats_parse(arena, text.data, text.size, &json, &repeats, NULL),
+    assert_int_equal(kube_json_duplicates_parse(arena, text.data, text.size, &json, &repeats, NULL),
                      0);
     assert_int_equal(json->count, NAMES);
-    assert_int_equal(repeats.count, SCHEMA_COMPLAINTS_MAX);
+    assert_int_equal(repeats.count, SCHEMA_MESSAGES_MAX);
     assert_int_equal(json_get_int(json, "n7", 0), NAMES + 7);
     repeats.count = 0;
     const struct source source = {"body", text.data, text.size, false};
     static const struct json_limits limits = {.repeats = true};
     assert_int_equal(yaml_parse(arena, &source, &limits, &json, NULL), 0);
     json = json->first;
-    kube_yaml_repeats_settle(arena, json, &repeats);
+    kube_yaml_duplicates_remove(arena, json, &repeats);
     assert_int_equal(json->count, NAMES);
-    assert_int_equal(repeats.count, SCHEMA_COMPLAINTS_MAX);
+    assert_int_equal(repeats.count, SCHEMA_MESSAGES_MAX);
     assert_string_equal(repeats.texts[0], "line 1: key \"n0\" already set in map");
     json_set_int(arena, json, "new", 1); /* the end of the list is known */
     assert_int_equal(json_count(json), NAMES + 1);

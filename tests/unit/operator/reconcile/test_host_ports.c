@@ -70,12 +70,12 @@ static void test_all_must_have_told(void **state)
 {
     struct host_ports *ports = host_ports_new(100, 200);
 
-    host_ports_expect(ports);
-    host_ports_expect(ports);
-    host_ports_told(ports);
-    assert_false(host_ports_all_told(ports));
-    host_ports_told(ports);
-    assert_true(host_ports_all_told(ports));
+    host_ports_expect_report(ports);
+    host_ports_expect_report(ports);
+    host_ports_reported(ports);
+    assert_false(host_ports_all_reported(ports));
+    host_ports_reported(ports);
+    assert_true(host_ports_all_reported(ports));
     host_ports_free(ports);
 }
 

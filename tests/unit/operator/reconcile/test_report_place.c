@@ -72,8 +72,8 @@ static void test_row(void **state)
 
     const struct json *spec = json_get(pod, "spec");
 
-    check(row->elsewhere, training_report_place(arena, NULL, pod, spec, "main", row->path));
-    check(row->here, training_report_place(arena, &claims, pod, spec, "main", row->path));
+    check(row->elsewhere, training_report_location(arena, NULL, pod, spec, "main", row->path));
+    check(row->here, training_report_location(arena, &claims, pod, spec, "main", row->path));
 }
 
 int main(void)
