@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "engine/api/rest.h"
 #include "kube/object.h"
-#include "kube/schema/json_complaint.h"
-#include "kube/schema/json_repeats.h"
+#include "kube/schema/json_duplicates.h"
+#include "kube/schema/json_syntax_error.h"
 #include "kube/schema/protobuf.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "engine/api/rest.h"
 #include "kube/object.h"
-#include "kube/schema/json_complaint.h"
+#include "kube/schema/json_syntax_error.h"
 
 static int patch_type(struct rest *rest, enum kube_patch_type *ret, struct err *err)
 {

@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "kube/client/client_internal.h"
 #include "kube/object.h"
-#include "kube/patch/pick.h"
+#include "kube/patch/projection.h"
 
 #include <stdio.h>
 

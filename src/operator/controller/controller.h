@@ -10,7 +10,7 @@
 #include "operator/controller/dialer.h"
 #include "operator/kind/training_kind.h"
 #include "operator/reconcile/host_ports.h"
-#include "operator/reconcile/report_place.h"
+#include "operator/reconcile/report_location.h"
 
 #include <stddef.h>
 

@@ -8,7 +8,7 @@
 #include "operator/reconcile/host_network.h"
 #include "operator/reconcile/progress_text.h"
 #include "operator/reconcile/reconcile_internal.h"
-#include "operator/reconcile/report_place.h"
+#include "operator/reconcile/report_location.h"
 #include "operator/reconcile/restarts.h"
 
 #include "base/moment.h"

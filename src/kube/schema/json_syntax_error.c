@@ -1,6 +1,6 @@
-/* Go's sentences about wrong JSON; see json_complaint.h. A descent over the text that keeps nothing
+/* Go's sentences about wrong JSON; see json_syntax_error.h. A descent over the text that keeps nothing
  * of it. */
-#include "kube/schema/json_complaint.h"
+#include "kube/schema/json_syntax_error.h"
 
 #include "base/str.h"
 

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/json/yaml.h"
 #include "base/mem.h"
-#include "kube/schema/json_repeats.h"
+#include "kube/schema/json_duplicates.h"
 
 static void the_last_counts(void **state)
 {

@@ -1,6 +1,6 @@
 /* From a path in a container to one that a person can open; see report_place.h. The path comes from
  * a program of the user's, and nothing is done with it but showing it. */
-#include "operator/reconcile/report_place.h"
+#include "operator/reconcile/report_location.h"
 
 #include "operator/reconcile/progress_text.h"
 

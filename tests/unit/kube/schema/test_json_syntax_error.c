@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "kube/schema/json_complaint.h"
+#include "kube/schema/json_syntax_error.h"
 
 static void complaints(void **state)
 {

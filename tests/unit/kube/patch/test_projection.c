@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "kube/patch/pick.h"
+#include "kube/patch/projection.h"
 #include "read_json.h"
 
 static const char OBJECT[] =

@@ -1,7 +1,7 @@
 /* Go complains of no text that json_parse() accepts; and where names may be repeated, what is read
  * as JSON or as YAML is written as JSON in which none is. */
-#include "kube/schema/json_complaint.h"
-#include "kube/schema/json_repeats.h"
+#include "kube/schema/json_duplicates.h"
+#include "kube/schema/json_syntax_error.h"
 
 #include "base/json/yaml.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* Repeated names; see json_repeats.h. */
-#include "kube/schema/json_repeats.h"
+/* Repeated names; see json_duplicates.h. */
+#include "kube/schema/json_duplicates.h"
 
 #include "base/buf.h"
 #include "base/json/json_list.h"

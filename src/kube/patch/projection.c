@@ -1,5 +1,5 @@
 /* Picking fields; see pick.h. */
-#include "kube/patch/pick.h"
+#include "kube/patch/projection.h"
 
 #include "base/json/json_list.h"
 

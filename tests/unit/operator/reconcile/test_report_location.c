@@ -1,5 +1,5 @@
 /* Paths in a container, as a person finds them outside of it. */
-#include "operator/reconcile/report_place.h"
+#include "operator/reconcile/report_location.h"
 
 #include "read_json.h"
 
