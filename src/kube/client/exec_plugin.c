@@ -83,8 +83,8 @@ static int plugin_run_spawn(struct arena *arena, struct run *run, int out_fd, in
 static int plugin_run_start(struct arena *arena, struct run *run, struct err *err)
 {
     const struct exec_plugin *plugin = run->plugin;
-    int out[2] = {-1, -1}, stderr_text[2] = {-1, -1};
-    if (pipe2(out, O_CLOEXEC) < 0 || pipe2(stderr_text, O_CLOEXEC) < 0) {
+    int out[2] = {-1, -1}, err_pipe[2] = {-1, -1};
+    if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err_pipe, O_CLOEXEC) < 0) {
         int errnum = errno;
         if (out[0] >= 0) {
             close(out[0]);
@@ -92,18 +92,18 @@ static int plugin_run_start(struct arena *arena, struct run *run, struct err *er
         }
         return err_set_errno(err, errnum, "cannot make a pipe for a credential plugin");
     }
-    int error = plugin_run_spawn(arena, run, out[1], stderr_text[1]);
+    int errnum = plugin_run_spawn(arena, run, out[1], err_pipe[1]);
     close(out[1]);
-    close(stderr_text[1]);
+    close(err_pipe[1]);
     run->out_fd = out[0];
-    run->err_fd = stderr_text[0];
-    if (error == ENOENT)
+    run->err_fd = err_pipe[0];
+    if (errnum == ENOENT)
         return err_set(err, ERR_NOT_FOUND, "credential plugin '%.200s' is not there%s%.500s",
                        plugin->command,
                        plugin->install_hint ? ": " : "; install it, or put it into $PATH",
                        plugin->install_hint ? plugin->install_hint : "");
-    if (error)
-        return err_set_errno(err, error, "credential plugin '%.200s' cannot be started",
+    if (errnum)
+        return err_set_errno(err, errnum, "credential plugin '%.200s' cannot be started",
                              plugin->command);
     fcntl(run->out_fd, F_SETFL, O_NONBLOCK);
     fcntl(run->err_fd, F_SETFL, O_NONBLOCK);

@@ -109,7 +109,7 @@ static struct json *pick_fields(struct arena *arena, const struct json *json,
                                 const char *const *fields)
 {
     static const char *const identity[] = {"name", "namespace", "uid", "resourceVersion"};
-    struct json *object = kube_select_fields(arena, json, fields);
+    struct json *object = kube_project_fields(arena, json, fields);
     struct json *metadata = json_ensure_object(arena, object, "metadata");
     for (size_t i = 0; i < ARRAY_SIZE(identity); i++) {
         const char *text = json_get_string(json_get(json, "metadata"), identity[i], NULL);

@@ -160,8 +160,8 @@ static void compare_in_scope(struct applying *applying)
 static int apply_check_config(struct arena *arena, const struct managed_write *write,
                               const struct json *config, struct err *err)
 {
-    int r = typed_check(arena, write->type, config, err);
-    if (r == 0)
+    int result = typed_check(arena, write->type, config, err);
+    if (result == 0)
         return 0;
     /* Upstream takes it for an error of its own: 500, and no reason. */
     err_wrap(err, "failed to create typed patch object (%.100s/%.100s; %s%s, Kind=%s)",
@@ -177,9 +177,9 @@ int apply_config(struct arena *arena, const struct managed_write *write, const s
 {
     struct applying applying = {.arena = arena, .write = write, .config = config};
     struct fieldset last;
-    int r = apply_check_config(arena, write, config, err);
-    if (r < 0)
-        return r;
+    int result = apply_check_config(arena, write, config, err);
+    if (result < 0)
+        return result;
     applying.live = live ? live : managed_fields_zero(arena, write);
     know_owners(&applying);
     applying.merged = typed_merge(arena, write->type, applying.live, config);
@@ -187,9 +187,9 @@ int apply_config(struct arena *arena, const struct managed_write *write, const s
     apply_prune(&applying, last);
     compare_in_scope(&applying);
     if (!force) {
-        r = check_conflicts(&applying, ret_conflicts, err);
-        if (r < 0)
-            return r;
+        result = check_conflicts(&applying, ret_conflicts, err);
+        if (result < 0)
+            return result;
     }
     take_from_others(&applying);
     applying.own->fields = managed_fields_strip(arena, applying.own->fields);

@@ -40,9 +40,9 @@ static int read_key(struct arena *arena, const char *text, struct fieldset_eleme
                     struct err *err)
 {
     struct json *key;
-    int r = json_parse(arena, text, strlen(text), NULL, &key, err);
-    if (r < 0)
-        return r;
+    int result = json_parse(arena, text, strlen(text), NULL, &key, err);
+    if (result < 0)
+        return result;
     bool good = key->type == JSON_OBJECT && key->count > 0;
     JSON_EACH (member, key)
         good = good && is_scalar(member);
@@ -58,9 +58,9 @@ static int fieldset_read_value(struct arena *arena, const char *text, struct fie
                                struct err *err)
 {
     struct json *value;
-    int r = json_parse(arena, text, strlen(text), NULL, &value, err);
-    if (r < 0)
-        return r;
+    int result = json_parse(arena, text, strlen(text), NULL, &value, err);
+    if (result < 0)
+        return result;
     if (!is_scalar(value))
         return err_set(err, ERR_BAD_REQUEST, "an element of a set is a plain value");
     *ret = (struct fieldset_element){.kind = FIELDSET_VALUE, .value = value};
@@ -107,12 +107,12 @@ static int read_level(struct arena *arena, const struct json *fields, struct fie
             dot = true;
             continue;
         }
-        int r = read_element(arena, field->name, &element, err);
-        if (r > 0)
+        int result = read_element(arena, field->name, &element, err);
+        if (result > 0)
             continue;
-        if (r == 0)
-            r = read_level(arena, field, &children, &member, err);
-        if (r < 0)
+        if (result == 0)
+            result = read_level(arena, field, &children, &member, err);
+        if (result < 0)
             return err_wrap(err, "%.100s", field->name);
         fieldset_add(arena, &builder, element, member, children);
     }

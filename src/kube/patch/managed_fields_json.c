@@ -51,8 +51,8 @@ int managed_fields_read(struct arena *arena, const struct json *list, struct man
                        (int)MANAGED_ENTRIES_MAX);
     JSON_EACH (json, list) {
         struct managed_entry *entry = ARENA_NEW(arena, struct managed_entry);
-        int r = read_entry(arena, json, entry, err);
-        if (r < 0)
+        int result = read_entry(arena, json, entry, err);
+        if (result < 0)
             return err_wrap(err, "managedFields[%zu]", position);
         *end = entry;
         end = &entry->next;

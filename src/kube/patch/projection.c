@@ -25,15 +25,15 @@ static bool pick_descend(const char *const *fields, const char *name, const char
     return false;
 }
 
-struct json *kube_select_fields(struct arena *arena, const struct json *object,
-                                const char *const *fields)
+struct json *kube_project_fields(struct arena *arena, const struct json *object,
+                                 const char *const *fields)
 {
     struct json *picked;
 
     if (object->type == JSON_ARRAY) {
         picked = json_array(arena);
         JSON_EACH (element, object)
-            json_append(picked, kube_select_fields(arena, element, fields));
+            json_append(picked, kube_project_fields(arena, element, fields));
         return picked;
     }
     if (object->type != JSON_OBJECT)
@@ -46,7 +46,7 @@ struct json *kube_select_fields(struct arena *arena, const struct json *object,
         if (pick_descend(fields, member->name, below))
             value = json_clone(arena, member);
         else if (below[0])
-            value = kube_select_fields(arena, member, below);
+            value = kube_project_fields(arena, member, below);
         if (!value)
             continue;
         value->name = arena_strdup(arena, member->name);

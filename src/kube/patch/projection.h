@@ -6,7 +6,7 @@
 
 /* A new tree with only the fields named: "metadata.labels" with all that is below it,
  * "status.containerStatuses.name" of every element of a list. The list ends with NULL. */
-struct json *kube_select_fields(struct arena *arena, const struct json *object,
-                                const char *const *fields);
+struct json *kube_project_fields(struct arena *arena, const struct json *object,
+                                 const char *const *fields);
 
 #endif

@@ -171,8 +171,7 @@ int typed_items(struct arena *arena, const struct schema *schema, const struct j
         struct typed_item *item = &items.at[items.count];
         *item = (struct typed_item){.json = json, .position = position};
         position++;
-        int r = item_element(arena, schema, json, &item->element, result < 0 ? NULL : err);
-        if (r < 0) {
+        if (item_element(arena, schema, json, &item->element, result < 0 ? NULL : err) < 0) {
             if (result == 0)
                 result = err_wrap(err, "element %zu", item->position);
             continue;

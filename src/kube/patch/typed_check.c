@@ -23,9 +23,9 @@ static int typed_check_members(struct arena *arena, const struct schema *schema,
         const char *below = arena_printf(arena, "%s.%s", path, member->name);
         if (!known && schema->type == SCHEMA_OBJECT && !schema->object->preserve)
             return err_set(err, ERR_BAD_REQUEST, "%.300s: field not declared in schema", below);
-        int r = typed_check_value(arena, part, member, below, err);
-        if (r < 0)
-            return r;
+        int result = typed_check_value(arena, part, member, below, err);
+        if (result < 0)
+            return result;
     }
     return 0;
 }
@@ -47,18 +47,18 @@ static int check_elements(struct arena *arena, const struct schema *schema,
                           const struct json *value, const char *path, struct err *err)
 {
     struct typed_items items;
-    int r = typed_items(arena, schema, value, &items, err);
-    if (r < 0)
+    int result = typed_items(arena, schema, value, &items, err);
+    if (result < 0)
         return err_wrap(err, "%.200s", path);
     for (size_t i = 0; i < items.count; i++) {
         const char *element = element_text(arena, &items.at[i].element);
         if (typed_items_same(&items, i) > 1)
             return err_set(err, ERR_BAD_REQUEST, "%.200s: duplicate entries for key %.200s", path,
                            element);
-        r = typed_check_value(arena, schema->items, items.at[i].json,
-                              arena_printf(arena, "%s%s", path, element), err);
-        if (r < 0)
-            return r;
+        result = typed_check_value(arena, schema->items, items.at[i].json,
+                                   arena_printf(arena, "%s%s", path, element), err);
+        if (result < 0)
+            return result;
     }
     return 0;
 }
@@ -70,10 +70,10 @@ static int typed_check_list(struct arena *arena, const struct schema *schema,
         return check_elements(arena, schema, value, path, err);
     size_t position = 0;
     JSON_EACH (item, value) {
-        int r = typed_check_value(arena, schema->items, item,
-                                  arena_printf(arena, "%s[%zu]", path, position++), err);
-        if (r < 0)
-            return r;
+        int result = typed_check_value(arena, schema->items, item,
+                                       arena_printf(arena, "%s[%zu]", path, position++), err);
+        if (result < 0)
+            return result;
     }
     return 0;
 }

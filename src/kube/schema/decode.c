@@ -236,9 +236,9 @@ static int read_list(struct decode *decode, const struct schema *schema, struct 
 {
     struct place here = {.parent = place};
     JSON_EACH (element, list) {
-        int r = decode_value(decode, schema->items, element, &here);
-        if (r < 0)
-            return r;
+        int result = decode_value(decode, schema->items, element, &here);
+        if (result < 0)
+            return result;
         here.position++;
     }
     return 0;
@@ -250,9 +250,9 @@ static int read_map(struct decode *decode, const struct schema *schema, struct j
     struct place here = {.parent = place};
     JSON_EACH (member, map) {
         here.name = member->name;
-        int r = decode_value(decode, schema->items, member, &here);
-        if (r < 0)
-            return r;
+        int result = decode_value(decode, schema->items, member, &here);
+        if (result < 0)
+            return result;
     }
     return 0;
 }
@@ -312,9 +312,9 @@ static int read_member(struct decode *decode, const struct schema_object *type, 
     struct decode own = *decode;
     if (!parent && str_eq(member->name, "metadata"))
         own.form = SCHEMA_FORM_TYPED;
-    int r = decode_value(&own, &field->value, member, &here);
-    if (r < 0)
-        return r;
+    int result = decode_value(&own, &field->value, member, &here);
+    if (result < 0)
+        return result;
     *ret_keep = is_kept(decode, field, member); /* nothing known may be left of it */
     return 0;
 }
@@ -355,9 +355,9 @@ static int read_object(struct decode *decode, const struct schema_object *type, 
     struct json **link = &object->first, *last = NULL;
     while (*link) {
         bool keep;
-        int r = read_member(decode, type, *link, place, &keep);
-        if (r < 0)
-            return r;
+        int result = read_member(decode, type, *link, place, &keep);
+        if (result < 0)
+            return result;
         if (keep) {
             last = *link;
             link = &last->next;

@@ -106,10 +106,10 @@ int kube_json_duplicates_parse(struct arena *arena, const char *text, size_t siz
 {
     static const struct json_limits limits = {.repeats = true};
     const struct walk walk = {arena, ret_duplicates};
-    int r = json_parse(arena, text, size, &limits, ret, err);
-    if (r == 0)
+    int result = json_parse(arena, text, size, &limits, ret, err);
+    if (result == 0)
         walk_value(&walk, *ret, NULL);
-    return r;
+    return result;
 }
 
 /* ---- YAML ------------------------------------------------------------------------------------ */

@@ -15,7 +15,7 @@ struct reader {
 };
 
 /* The character as Go quotes it: bytes are taken for characters of Latin-1. */
-static const char *complaint_quote(struct arena *arena, unsigned char c)
+static const char *syntax_quote(struct arena *arena, unsigned char c)
 {
     static const char names[] = "\a\b\f\n\r\t\v", letters[] = "abfnrtv";
     const char *name = c ? strchr(names, c) : NULL;
@@ -35,11 +35,11 @@ static const char *complaint_quote(struct arena *arena, unsigned char c)
 static bool refuse_character(struct reader *reader, char c, const char *where)
 {
     reader->complaint = arena_printf(reader->arena, "invalid character %s %s",
-                                     complaint_quote(reader->arena, (unsigned char)c), where);
+                                     syntax_quote(reader->arena, (unsigned char)c), where);
     return false;
 }
 
-static bool complaint_refuse(struct reader *reader, const char *where)
+static bool syntax_refuse(struct reader *reader, const char *where)
 {
     if (reader->at < reader->end)
         return refuse_character(reader, *reader->at, where);
@@ -58,7 +58,7 @@ static bool is_at(const struct reader *reader, char c)
     return reader->at < reader->end && *reader->at == c;
 }
 
-static bool complaint_skip_character(struct reader *reader, char c)
+static bool syntax_skip_character(struct reader *reader, char c)
 {
     bool there = is_at(reader, c);
     reader->at += there;
@@ -96,23 +96,23 @@ static bool read_string(struct reader *reader)
 {
     while (reader->at < reader->end && *reader->at != '"') {
         if ((unsigned char)*reader->at < ' ')
-            return complaint_refuse(reader, "in string literal");
+            return syntax_refuse(reader, "in string literal");
         if (*reader->at++ == '\\' && !read_escape(reader))
             return false;
     }
-    return complaint_skip_character(reader, '"') || complaint_refuse(reader, "in string literal");
+    return syntax_skip_character(reader, '"') || syntax_refuse(reader, "in string literal");
 }
 
-static bool complaint_skip_number(struct reader *reader)
+static bool syntax_skip_number(struct reader *reader)
 {
-    (void)complaint_skip_character(reader, '-');
-    if (!complaint_skip_character(reader, '0') && !skip_digits(reader))
+    (void)syntax_skip_character(reader, '-');
+    if (!syntax_skip_character(reader, '0') && !skip_digits(reader))
         return refuse_within(reader, "in numeric literal");
-    if (complaint_skip_character(reader, '.') && !skip_digits(reader))
+    if (syntax_skip_character(reader, '.') && !skip_digits(reader))
         return refuse_within(reader, "after decimal point in numeric literal");
-    if (complaint_skip_character(reader, 'e') || complaint_skip_character(reader, 'E')) {
-        if (!complaint_skip_character(reader, '+'))
-            (void)complaint_skip_character(reader, '-');
+    if (syntax_skip_character(reader, 'e') || syntax_skip_character(reader, 'E')) {
+        if (!syntax_skip_character(reader, '+'))
+            (void)syntax_skip_character(reader, '-');
         if (!skip_digits(reader))
             return refuse_within(reader, "in exponent of numeric literal");
     }
@@ -122,56 +122,56 @@ static bool complaint_skip_number(struct reader *reader)
 static bool read_literal(struct reader *reader, const char *word)
 {
     for (const char *c = word; *c; c++)
-        if (!complaint_skip_character(reader, *c))
+        if (!syntax_skip_character(reader, *c))
             return refuse_within(
                 reader, arena_printf(reader->arena, "in literal %s (expecting '%c')", word, *c));
     return true;
 }
 
-static bool complaint_skip_value(struct reader *reader);
+static bool syntax_skip_value(struct reader *reader);
 
 static bool read_array(struct reader *reader)
 {
     skip_space(reader);
-    if (complaint_skip_character(reader, ']'))
+    if (syntax_skip_character(reader, ']'))
         return true;
     for (;;) {
-        if (!complaint_skip_value(reader))
+        if (!syntax_skip_value(reader))
             return false;
         skip_space(reader);
-        if (complaint_skip_character(reader, ']'))
+        if (syntax_skip_character(reader, ']'))
             return true;
-        if (!complaint_skip_character(reader, ','))
-            return complaint_refuse(reader, "after array element");
+        if (!syntax_skip_character(reader, ','))
+            return syntax_refuse(reader, "after array element");
     }
 }
 
 static bool read_object(struct reader *reader)
 {
     skip_space(reader);
-    if (complaint_skip_character(reader, '}'))
+    if (syntax_skip_character(reader, '}'))
         return true;
     for (;;) {
         skip_space(reader);
-        if (!complaint_skip_character(reader, '"'))
-            return complaint_refuse(reader, "looking for beginning of object key string");
+        if (!syntax_skip_character(reader, '"'))
+            return syntax_refuse(reader, "looking for beginning of object key string");
         if (!read_string(reader))
             return false;
         skip_space(reader);
-        if (!complaint_skip_character(reader, ':'))
-            return complaint_refuse(reader, "after object key");
-        if (!complaint_skip_value(reader))
+        if (!syntax_skip_character(reader, ':'))
+            return syntax_refuse(reader, "after object key");
+        if (!syntax_skip_value(reader))
             return false;
         skip_space(reader);
-        if (complaint_skip_character(reader, '}'))
+        if (syntax_skip_character(reader, '}'))
             return true;
-        if (!complaint_skip_character(reader, ','))
-            return complaint_refuse(reader, "after object key:value pair");
+        if (!syntax_skip_character(reader, ','))
+            return syntax_refuse(reader, "after object key:value pair");
     }
 }
 
 /* False also for what is nested too deep for us, without a complaint. */
-static bool complaint_skip_value(struct reader *reader)
+static bool syntax_skip_value(struct reader *reader)
 {
     skip_space(reader);
     char c = reader->at < reader->end ? *reader->at : '\0';
@@ -183,22 +183,22 @@ static bool complaint_skip_value(struct reader *reader)
         reader->depth--;
         return good;
     }
-    if (complaint_skip_character(reader, '"'))
+    if (syntax_skip_character(reader, '"'))
         return read_string(reader);
     if (c == '-' || isdigit((unsigned char)c))
-        return complaint_skip_number(reader);
+        return syntax_skip_number(reader);
     if (c == 't' || c == 'f' || c == 'n')
         return read_literal(reader, c == 't' ? "true" : c == 'f' ? "false" : "null");
-    return complaint_refuse(reader, "looking for beginning of value");
+    return syntax_refuse(reader, "looking for beginning of value");
 }
 
 const char *kube_json_syntax_error(struct arena *arena, const char *text, size_t size)
 {
     struct reader reader = {.arena = arena, .at = text, .end = text + size};
-    if (complaint_skip_value(&reader)) {
+    if (syntax_skip_value(&reader)) {
         skip_space(&reader);
         if (reader.at < reader.end)
-            complaint_refuse(&reader, "after top-level value");
+            syntax_refuse(&reader, "after top-level value");
     }
     return reader.complaint;
 }

@@ -75,10 +75,10 @@ static int validate_min_resources(const struct json *policy, const char *path, s
 {
     static const struct kube_quantity zero = {0};
     const struct json *resources;
-    int r = validate_object(policy, path, "minResources", &resources, err);
+    int result = validate_object(policy, path, "minResources", &resources, err);
 
-    if (r < 0)
-        return r;
+    if (result < 0)
+        return result;
     JSON_EACH (entry, resources) {
         struct kube_quantity quantity;
         struct err why = ERR_INIT;
@@ -97,17 +97,17 @@ static int validate_scheduling(const struct json *run_policy, struct err *err)
 {
     static const char path[] = "spec.runPolicy.schedulingPolicy";
     const struct json *policy;
-    int r = validate_object(run_policy, "spec.runPolicy", "schedulingPolicy", &policy, err);
+    int result = validate_object(run_policy, "spec.runPolicy", "schedulingPolicy", &policy, err);
 
-    if (r == 0)
-        r = validate_int(policy, path, "minAvailable", 0, INT32_MAX, err);
-    if (r == 0)
-        r = validate_int(policy, path, "scheduleTimeoutSeconds", 0, INT32_MAX, err);
-    if (r == 0)
-        r = validate_text(policy, path, "queue", err);
-    if (r == 0)
-        r = validate_text(policy, path, "priorityClass", err);
-    return r == 0 ? validate_min_resources(policy, path, err) : r;
+    if (result == 0)
+        result = validate_int(policy, path, "minAvailable", 0, INT32_MAX, err);
+    if (result == 0)
+        result = validate_int(policy, path, "scheduleTimeoutSeconds", 0, INT32_MAX, err);
+    if (result == 0)
+        result = validate_text(policy, path, "queue", err);
+    if (result == 0)
+        result = validate_text(policy, path, "priorityClass", err);
+    return result == 0 ? validate_min_resources(policy, path, err) : result;
 }
 
 /* The limits, and what is kept: of spec.runPolicy, or of spec itself, where v1beta1 has them. */
@@ -116,20 +116,20 @@ static int validate_limits(const struct json *policy, const char *path, struct e
     const struct json *clean = json_get(policy, "cleanPodPolicy");
     enum training_clean_policy parsed;
     char recorded_events[TRAINING_VALUE_MAX];
-    int r;
+    int result;
 
     if (clean && clean->type != JSON_NULL &&
         !training_clean_policy_parse(json_text(clean), &parsed))
         return err_set(err, ERR_INVALID, "%s.cleanPodPolicy: must be None, Running or All, is %s",
                        path,
                        training_value_describe(clean, recorded_events, sizeof(recorded_events)));
-    r = validate_int(policy, path, "ttlSecondsAfterFinished", 0, INT32_MAX, err);
-    if (r < 0)
-        return r;
+    result = validate_int(policy, path, "ttlSecondsAfterFinished", 0, INT32_MAX, err);
+    if (result < 0)
+        return result;
     /* Bounded so that seconds fit into milliseconds everywhere. */
-    r = validate_int(policy, path, "activeDeadlineSeconds", 0, INT64_MAX / 1000 / 2, err);
-    if (r < 0)
-        return r;
+    result = validate_int(policy, path, "activeDeadlineSeconds", 0, INT64_MAX / 1000 / 2, err);
+    if (result < 0)
+        return result;
     return validate_int(policy, path, "backoffLimit", 0, INT32_MAX, err);
 }
 
@@ -151,19 +151,19 @@ int training_managed_by_validate(const struct json *spec, struct err *err)
 static int validate_run_policy(const struct json *spec, struct err *err)
 {
     const struct json *policy, *suspend;
-    int r;
+    int result;
 
-    r = validate_object(spec, "spec", "runPolicy", &policy, err);
-    if (r == 0)
-        r = validate_limits(policy, "spec.runPolicy", err);
-    if (r == 0)
-        r = validate_limits(spec, "spec", err);
-    if (r == 0)
-        r = training_managed_by_validate(spec, err);
-    if (r == 0)
-        r = validate_scheduling(policy, err);
-    if (r < 0)
-        return r;
+    result = validate_object(spec, "spec", "runPolicy", &policy, err);
+    if (result == 0)
+        result = validate_limits(policy, "spec.runPolicy", err);
+    if (result == 0)
+        result = validate_limits(spec, "spec", err);
+    if (result == 0)
+        result = training_managed_by_validate(spec, err);
+    if (result == 0)
+        result = validate_scheduling(policy, err);
+    if (result < 0)
+        return result;
     suspend = json_get(policy, "suspend");
     if (suspend && suspend->type != JSON_NULL && suspend->type != JSON_BOOL)
         return err_set(err, ERR_INVALID, "spec.runPolicy.suspend: must be true or false, is %s",
@@ -221,13 +221,13 @@ static int validate_containers(const struct training_kind *kind, const struct js
                            json_type_name(container->type));
         if (str_is_empty(json_get_string(container, "image", NULL)))
             return err_set(err, ERR_INVALID, "%s.image: must be given, as a string", path);
-        int r = validate_list(container, path, "env", "a list of names and values", err);
-        if (r == 0)
-            r = validate_list(container, path, "ports", "a list", err);
-        if (r == 0)
-            r = validate_container_ports(container, path, err);
-        if (r < 0)
-            return r;
+        int result = validate_list(container, path, "env", "a list of names and values", err);
+        if (result == 0)
+            result = validate_list(container, path, "ports", "a list", err);
+        if (result == 0)
+            result = validate_container_ports(container, path, err);
+        if (result < 0)
+            return result;
         position++;
     }
     if (!training_job_container(kind, pod_spec))
@@ -288,16 +288,16 @@ static int validate_replica(const struct training_kind *kind, const struct json 
     char path[160], recorded_events[TRAINING_VALUE_MAX];
     const struct json *policy;
     enum training_restart_policy parsed;
-    int r;
+    int result;
 
     snprintf(path, sizeof(path), "spec.%s[%.60s]", kind->specs, replica->name);
     if (replica->type != JSON_OBJECT)
         return err_set(err, ERR_INVALID, "%s: must be an object, is %s", path,
                        json_type_name(replica->type));
 
-    r = validate_int(replica, path, "replicas", 0, TRAINING_REPLICAS_MAX, err);
-    if (r < 0)
-        return r;
+    result = validate_int(replica, path, "replicas", 0, TRAINING_REPLICAS_MAX, err);
+    if (result < 0)
+        return result;
     if ((type == TRAINING_CHIEF || type == TRAINING_MASTER) &&
         json_get_int(replica, "replicas", 1) > 1)
         return err_set(err, ERR_INVALID, "%s.replicas: must not be more than 1, is %" PRId64, path,
@@ -311,9 +311,9 @@ static int validate_replica(const struct training_kind *kind, const struct json 
                        path,
                        training_value_describe(policy, recorded_events, sizeof(recorded_events)));
 
-    r = validate_containers(kind, replica, err);
-    if (r < 0)
-        return r;
+    result = validate_containers(kind, replica, err);
+    if (result < 0)
+        return result;
     return validate_name_length(replica, type, job_name, err);
 }
 
@@ -329,12 +329,12 @@ static int validate_replica_specs(const struct training_kind *kind, const struct
                        "spec.%s: must be specified, with at least one replica type", kind->specs);
     JSON_EACH (replica, specs) {
         enum training_replica_type type;
-        int r = validate_replica_type(kind, replica, &type, err);
+        int result = validate_replica_type(kind, replica, &type, err);
 
-        if (r == 0)
-            r = validate_replica(kind, replica, type, job_name, err);
-        if (r < 0)
-            return r;
+        if (result == 0)
+            result = validate_replica(kind, replica, type, job_name, err);
+        if (result < 0)
+            return result;
         if (seen[type])
             return err_set(err, ERR_INVALID, "spec.%s[%s]: the same replica type as '%s'",
                            kind->specs, replica->name, seen[type]);
@@ -357,18 +357,18 @@ int training_job_validate(const struct training_kind *kind, const struct json *o
 {
     const char *name = json_get_string(json_get(object, "metadata"), "name", "");
     const struct json *spec = json_get(object, "spec");
-    int r;
+    int result;
 
     if (!str_is_dns1035_label(name))
         return err_set(err, ERR_INVALID,
                        "metadata.name: must be a DNS-1035 label (lower case letters, digits and "
                        "'-', starting with a letter, at most 63 characters), is \"%s\"",
                        name);
-    r = validate_run_policy(spec, err);
-    if (r < 0)
-        return r;
-    r = validate_replica_specs(kind, spec, name, err);
-    if (r < 0)
-        return r;
+    result = validate_run_policy(spec, err);
+    if (result < 0)
+        return result;
+    result = validate_replica_specs(kind, spec, name, err);
+    if (result < 0)
+        return result;
     return kind->validate(object, err);
 }

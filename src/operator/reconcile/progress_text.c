@@ -120,9 +120,9 @@ static int parse_document(struct arena *arena, const char *document, size_t size
     if (size > TRAINING_PROGRESS_DOCUMENT_MAX)
         return err_set(err, ERR_TOO_LARGE, "the document is larger than %d bytes",
                        TRAINING_PROGRESS_DOCUMENT_MAX);
-    int r = json_parse(arena, document, size, &limits, &json, err);
-    if (r < 0)
-        return r;
+    int result = json_parse(arena, document, size, &limits, &json, err);
+    if (result < 0)
+        return result;
     add_step(arena, &text, json);
     add_number(arena, &text, json, "epoch", "epoch ", "");
     add_number(arena, &text, json, "loss", "loss ", "");

@@ -170,11 +170,11 @@ static void run_job(struct training_pass *pass)
 static int pass_validate(const struct training_pass *pass, struct err *err)
 {
     const struct training_kind *kind = pass->job.kind;
-    int r = training_job_validate(kind, pass->job.json, err);
+    int result = training_job_validate(kind, pass->job.json, err);
 
-    if (r == 0 && kind->check)
-        r = kind->check(pass->arena, &pass->job, pass->observed->cluster_domain, err);
-    return r;
+    if (result == 0 && kind->check)
+        result = kind->check(pass->arena, &pass->job, pass->observed->cluster_domain, err);
+    return result;
 }
 
 /* The chief is asked for its progress now and then; the last step is in what it left behind, and

@@ -60,8 +60,8 @@ static struct map *index_list(struct workflow_checker *checker, const struct jso
     JSON_EACH (item, list) {
         const char *name = json_get_string(item, "name", NULL);
         if (name && !map_get(index, name)) {
-            struct workflow_entry *entry = ARENA_NEW(checker->arena, struct workflow_entry);
-            *entry = (struct workflow_entry){item, position};
+            struct workflow_match *entry = ARENA_NEW(checker->arena, struct workflow_match);
+            *entry = (struct workflow_match){item, position};
             map_put(index, name, entry);
         }
         position++;
@@ -81,20 +81,20 @@ static void checker_release(struct workflow_checker *checker)
     map_release(&checker->steps);
 }
 
-struct workflow_entry workflow_find(struct workflow_checker *checker, const struct json *list,
+struct workflow_match workflow_find(struct workflow_checker *checker, const struct json *list,
                                     const char *name)
 {
     if (json_count(list) > SCANNED_MAX) {
-        const struct workflow_entry *found = map_get(index_list(checker, list), name);
-        return found ? *found : (struct workflow_entry){0};
+        const struct workflow_match *found = map_get(index_list(checker, list), name);
+        return found ? *found : (struct workflow_match){0};
     }
     size_t position = 0;
     JSON_EACH (item, list) {
         if (str_eq(json_get_string(item, "name", NULL), name))
-            return (struct workflow_entry){item, position};
+            return (struct workflow_match){item, position};
         position++;
     }
-    return (struct workflow_entry){0};
+    return (struct workflow_match){0};
 }
 
 const char *workflow_suggest_name(struct arena *arena, const struct json *list, const char *name)

@@ -18,14 +18,14 @@ struct workflow_checker {
     struct map steps; /* name → struct workflow_step */
 };
 
-struct workflow_entry {
+struct workflow_match {
     const struct json *item; /* NULL: none */
     size_t position;
 };
 
 /* The first item of this name in a list of {name: …}. A large list is indexed once: a workflow may
  * name its items tens of thousands of times. */
-struct workflow_entry workflow_find(struct workflow_checker *checker, const struct json *list,
+struct workflow_match workflow_find(struct workflow_checker *checker, const struct json *list,
                                     const char *name);
 
 struct workflow_step {

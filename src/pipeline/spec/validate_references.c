@@ -65,7 +65,7 @@ static const uint64_t *ancestors_of(struct context *context, size_t position)
 static const struct json *find_earlier_task(struct context *context, const char *name)
 {
     const struct json *tasks = json_at(context->template_, "dag", "tasks", NULL);
-    const struct workflow_entry found = workflow_find(context->checker, tasks, name);
+    const struct workflow_match found = workflow_find(context->checker, tasks, name);
 
     if (!found.item || !context->task)
         return found.item;

@@ -84,7 +84,7 @@ static int check_dependencies(struct workflow_checker *checker, const struct jso
         return err_wrap(checker->err, "%s.depends", path);
     needs = ARENA_ARRAY(checker->arena, size_t, count + 1);
     for (size_t i = 0; i < count; i++) {
-        const struct workflow_entry needed = workflow_find(checker, tasks, names[i]);
+        const struct workflow_match needed = workflow_find(checker, tasks, names[i]);
 
         if (!needed.item && depends)
             return err_set(checker->err, ERR_INVALID, "%s.depends: no task '%s'%s", path, names[i],

@@ -40,7 +40,7 @@ static void picks(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         const struct json *picked =
-            kube_select_fields(arena, read_json(arena, OBJECT), ROWS[i].fields);
+            kube_project_fields(arena, read_json(arena, OBJECT), ROWS[i].fields);
         assert_string_equal(json_to_string(arena, picked),
                             json_to_string(arena, read_json(arena, ROWS[i].expected)));
     }
