@@ -68,7 +68,7 @@ struct kube_informer {
     bool synced;
 
     struct map slots; /* by "namespace/name" */
-    struct kube_object_families siblings;
+    struct kube_object_families families;
     VEC(struct slot *) order;
     VEC(struct change) changes; /* made, not yet told */
     bool telling, freed;
@@ -138,7 +138,7 @@ static struct kube_object *make_object(struct kube_informer *informer, struct js
         informer->fields ? pick_fields(arena, json, informer->fields) : json_clone(arena, json);
     if (wants_kind(informer->fields))
         kube_object_set_kind(arena, object, informer->resource);
-    return kube_object_families_add(&informer->siblings, object);
+    return kube_object_families_add(&informer->families, object);
 }
 
 /* Put what the server says into the copy. The same name with another uid is another object: the old
@@ -205,7 +205,7 @@ static void informer_release(struct kube_informer *informer)
     vec_release(&informer->changes);
     vec_release(&informer->order);
     map_release(&informer->slots);
-    kube_object_families_release(&informer->siblings);
+    kube_object_families_release(&informer->families);
     state_machine_release(&informer->machine);
     free(informer->namespace_);
     free(informer->label_selector);
@@ -226,7 +226,7 @@ static bool tell_changes(struct kube_informer *informer)
         kube_object_unref(change->new_);
         *change = (struct change){0};
         if (is_gone)
-            kube_object_families_drop_unused(&informer->siblings);
+            kube_object_families_drop_unused(&informer->families);
     }
     informer->telling = false;
     if (informer->freed) {

@@ -74,7 +74,7 @@ void kube_object_unref(struct kube_object *object)
 
 /* ---- Families -------------------------------------------------------------------------------- */
 
-static struct kube_object **family_of(struct kube_object_families *siblings,
+static struct kube_object **family_of(struct kube_object_families *families,
                                       const struct json *json)
 {
     const char *namespace_ = kube_meta_namespace(json), *name = kube_meta_name(json);
@@ -82,13 +82,13 @@ static struct kube_object **family_of(struct kube_object_families *siblings,
     uint64_t hash = hash_fnv1a(HASH_FNV_START, namespace_, strlen(namespace_) + 1);
     hash = hash_fnv1a(hash, name, dash ? (size_t)(dash - name) : strlen(name));
     hash = hash_fnv1a(hash, &(size_t){json_count(json_get(json, "status"))}, sizeof(size_t));
-    return &siblings->bases[hash % KUBE_OBJECT_FAMILIES_MAX];
+    return &families->bases[hash % KUBE_OBJECT_FAMILIES_MAX];
 }
 
-struct kube_object *kube_object_families_add(struct kube_object_families *siblings,
+struct kube_object *kube_object_families_add(struct kube_object_families *families,
                                              const struct json *json)
 {
-    struct kube_object **base = family_of(siblings, json);
+    struct kube_object **base = family_of(families, json);
     size_t beside = *base ? object_copy_size(json, *base) : SIZE_MAX;
     if (beside <= object_estimate_size(json) / 2)
         return object_new(json, *base, beside);
@@ -98,10 +98,10 @@ struct kube_object *kube_object_families_add(struct kube_object_families *siblin
     return object;
 }
 
-void kube_object_families_drop_unused(struct kube_object_families *siblings)
+void kube_object_families_drop_unused(struct kube_object_families *families)
 {
     for (size_t i = 0; i < KUBE_OBJECT_FAMILIES_MAX; i++) {
-        struct kube_object **base = &siblings->bases[i];
+        struct kube_object **base = &families->bases[i];
         if (*base && (*base)->references == 1) {
             kube_object_unref(*base);
             *base = NULL;
@@ -109,9 +109,9 @@ void kube_object_families_drop_unused(struct kube_object_families *siblings)
     }
 }
 
-void kube_object_families_release(struct kube_object_families *siblings)
+void kube_object_families_release(struct kube_object_families *families)
 {
     for (size_t i = 0; i < KUBE_OBJECT_FAMILIES_MAX; i++)
-        kube_object_unref(siblings->bases[i]);
-    *siblings = (struct kube_object_families){0};
+        kube_object_unref(families->bases[i]);
+    *families = (struct kube_object_families){0};
 }
