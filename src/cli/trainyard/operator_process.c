@@ -258,7 +258,7 @@ static void on_probe_end(void *context, const struct err *err)
 
 static void on_probe_timer(struct loop_timer *timer)
 {
-    static const struct http_listener LISTENER = {on_probe_head, on_probe_data, on_probe_end};
+    static const struct http_callbacks LISTENER = {on_probe_head, on_probe_data, on_probe_end};
     struct operator_process *process = CONTAINER_OF(timer, struct operator_process, probe_timer);
     struct http_request request = {.method = "GET", .path = "/version", .query = ""};
     process->probe_status = 0;

@@ -12,8 +12,8 @@
 
 /* A namespace comes with its account and certificate, in the same commit: who made it may use it at
  * once. */
-int rest_admit_namespace(struct rest *rest, struct json *namespace_, const struct json *old,
-                         struct err *err)
+int admission_admit_namespace(struct rest *rest, struct json *namespace_, const struct json *old,
+                              struct err *err)
 {
     if (old || rest->dry_run)
         return 0;
@@ -102,7 +102,7 @@ static int load_account(struct rest *rest, const struct json *pod, struct json *
     const char *namespace_ = rest->route.namespace_;
     const struct registry_resource *accounts = registry_built_in("", "v1", "serviceaccounts");
     struct store_object *stored = store_get_pending(
-        engine_store(rest->engine), rest_key(rest->arena, accounts, namespace_, name));
+        engine_store(rest->engine), stored_key(rest->arena, accounts, namespace_, name));
     if (!stored)
         return err_set(err, ERR_FORBIDDEN,
                        "pods \"%s\" is forbidden: error looking up service account %s/%.253s: "
@@ -160,13 +160,14 @@ static void add_gated(struct arena *arena, struct json *pod)
     json_set(arena, condition, "lastTransitionTime", json_null(arena));
 }
 
-int rest_admit_pod(struct rest *rest, struct json *pod, const struct json *old, struct err *err)
+int admission_admit_pod(struct rest *rest, struct json *pod, const struct json *old,
+                        struct err *err)
 {
     static const char automount[] = "automountServiceAccountToken";
     struct json *spec = json_get(pod, "spec"), *account = NULL;
     if (old)
         return 0;
-    int r = rest_admit_pod_limits(rest, pod, err);
+    int r = admission_limit_pod(rest, pod, err);
     if (r < 0)
         return r;
     default_string(rest->arena, spec, "serviceAccountName", "default");
@@ -175,7 +176,7 @@ int rest_admit_pod(struct rest *rest, struct json *pod, const struct json *old, 
     r = load_account(rest, pod, &account, err);
     if (r < 0)
         return r;
-    r = rest_admit_priority(rest, pod, err);
+    r = admission_set_priority(rest, pod, err);
     if (r < 0)
         return r;
     const struct bootstrap bootstrap = engine_bootstrap(rest->engine);

@@ -54,20 +54,20 @@ static int bind(struct rest *rest, struct json *pod, const struct json *binding,
     return 0;
 }
 
-void rest_bind(struct rest *rest)
+void api_handle_bind(struct rest *rest)
 {
     struct err err = ERR_INIT;
     struct json *binding, *old;
     int64_t revision;
-    if (rest_read_any(rest, "Binding", &binding, &err) < 0 ||
-        rest_load(rest, rest->route.name, &old, &revision, &err) < 0) {
-        rest_respond_error(rest, &err);
+    if (api_read_body_as(rest, "Binding", &binding, &err) < 0 ||
+        api_load(rest, rest->route.name, &old, &revision, &err) < 0) {
+        api_respond_error(rest, &err);
         return;
     }
     struct json *pod = json_clone(rest->arena, old);
     if (bind(rest, pod, binding, &err) < 0) {
-        rest_respond_error(rest, &err);
+        api_respond_error(rest, &err);
         return;
     }
-    rest_commit_answer(rest, pod, revision, 201, kube_status_success(rest->arena, NULL));
+    api_commit_answer(rest, pod, revision, 201, kube_status_success(rest->arena, NULL));
 }

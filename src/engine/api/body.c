@@ -89,16 +89,16 @@ static size_t count_values(const char *body, size_t size)
     return count;
 }
 
-int rest_reserve_body(struct rest *rest, struct err *err)
+int api_reserve_body(struct rest *rest, struct err *err)
 {
     const struct http_request *request = rest->exchange->request;
     size_t size = request->body_size;
     if (size < RESERVED_MIN)
         return 0;
-    return rest_reserve(rest, size + count_values(request->body, size) * sizeof(struct json), err);
+    return api_reserve(rest, size + count_values(request->body, size) * sizeof(struct json), err);
 }
 
-int rest_read_json(struct rest *rest, struct json **ret, struct err *err)
+int api_read_json(struct rest *rest, struct json **ret, struct err *err)
 {
     const struct http_request *request = rest->exchange->request;
     int r = json_parse(rest->arena, request->body, request->body_size, NULL, ret, err);
@@ -111,7 +111,7 @@ int rest_read_json(struct rest *rest, struct json **ret, struct err *err)
                                       &rest->repeats, err);
 }
 
-int rest_parse_yaml(struct rest *rest, struct json **ret, struct err *err)
+int api_parse_yaml(struct rest *rest, struct json **ret, struct err *err)
 {
     static const struct json_limits lenient = {.repeats = true};
     const struct http_request *request = rest->exchange->request;
@@ -135,7 +135,7 @@ int rest_parse_yaml(struct rest *rest, struct json **ret, struct err *err)
     return 0;
 }
 
-int rest_read_any(struct rest *rest, const char *kind, struct json **ret, struct err *err)
+int api_read_body_as(struct rest *rest, const char *kind, struct json **ret, struct err *err)
 {
     static const char head[] = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; "
                                "Kind string \"json:\\\"kind,omitempty\\\"\" }";
@@ -151,9 +151,9 @@ int rest_read_any(struct rest *rest, const char *kind, struct json **ret, struct
     if (type == BODY_PROTOBUF)
         return schema_protobuf_read_body(rest->arena, request->body, request->body_size, ret, err);
     if (type == BODY_YAML)
-        return rest_parse_yaml(rest, ret, err);
+        return api_parse_yaml(rest, ret, err);
     struct json *body;
-    r = rest_read_json(rest, &body, err);
+    r = api_read_json(rest, &body, err);
     if (r < 0)
         return refuse(rest, kind, arena_strdup(rest->arena, err->message), err);
     if (body->type != JSON_OBJECT)
@@ -162,7 +162,7 @@ int rest_read_any(struct rest *rest, const char *kind, struct json **ret, struct
     return 0;
 }
 
-char *rest_no_conversion(struct rest *rest, const char *kind, const char *api_version)
+char *api_no_conversion_text(struct rest *rest, const char *kind, const char *api_version)
 {
     const struct kube_resource *id = &rest->route.resource->id;
     const char *slash = strchr(api_version, '/');
@@ -183,22 +183,22 @@ static int check_kind(struct rest *rest, struct json *body, struct err *err)
         return err_set(err, ERR_BAD_REQUEST,
                        "%.100s in version \"%.100s\" cannot be handled as a %s: %s", kind,
                        slash ? slash + 1 : version, resource->id.kind,
-                       rest_no_conversion(rest, kind, version));
-    if (version[0] && !str_eq(version, rest_api_version(rest)))
+                       api_no_conversion_text(rest, kind, version));
+    if (version[0] && !str_eq(version, api_call_version(rest)))
         return err_set(err, ERR_BAD_REQUEST,
                        "the API version in the data (%.100s) does not match the expected API "
                        "version (%s)",
-                       version, rest_api_version(rest));
-    rest_convert_in(rest, rest->arena, body);
+                       version, api_call_version(rest));
+    api_convert_in(rest, rest->arena, body);
     kube_object_set_kind(rest->arena, body, &resource->id);
     return 0;
 }
 
-int rest_read_body(struct rest *rest, struct json **ret, struct err *err)
+int api_read_body(struct rest *rest, struct json **ret, struct err *err)
 {
     struct json *body = NULL;
     const char *kind = rest->route.resource->id.kind;
-    int r = rest_read_any(rest, kind, &body, err);
+    int r = api_read_body_as(rest, kind, &body, err);
     if (r < 0)
         return r;
     if (!body)

@@ -24,7 +24,7 @@ static void set_condition(struct arena *arena, struct json *pod, int64_t now_ms)
 static int read_eviction(struct rest *rest, struct deletion_options *ret, struct err *err)
 {
     struct json *body;
-    int r = rest_read_any(rest, "Eviction", &body, err);
+    int r = api_read_body_as(rest, "Eviction", &body, err);
     if (r < 0)
         return r;
     const char *kind = json_get_string(body, "kind", "Eviction");
@@ -39,29 +39,29 @@ static int read_eviction(struct rest *rest, struct deletion_options *ret, struct
     return r;
 }
 
-void rest_evict(struct rest *rest)
+void api_handle_evict(struct rest *rest)
 {
     struct err err = ERR_INIT;
     struct deletion_options options;
     struct json *old;
     int64_t revision, now_ms = loop_wall_ms(engine_loop(rest->engine));
     if (read_eviction(rest, &options, &err) < 0 ||
-        rest_load(rest, rest->route.name, &old, &revision, &err) < 0 ||
-        rest_check_preconditions(rest, old, &options, &err) < 0) {
-        rest_respond_error(rest, &err);
+        api_load(rest, rest->route.name, &old, &revision, &err) < 0 ||
+        api_check_preconditions(rest, old, &options, &err) < 0) {
+        api_respond_error(rest, &err);
         return;
     }
     struct json *pod = json_clone(rest->arena, old);
     set_condition(rest->arena, pod, now_ms);
     switch (deletion_decide(rest->arena, rest->route.resource, pod, &options, now_ms)) {
     case DELETION_REMOVE:
-        rest_commit_removal(rest, pod, revision);
+        api_commit_removal(rest, pod, revision);
         return;
     case DELETION_MARK:
-        rest_commit_answer(rest, pod, revision, 201, kube_status_success(rest->arena, NULL));
+        api_commit_answer(rest, pod, revision, 201, kube_status_success(rest->arena, NULL));
         return;
     case DELETION_KEEP: /* on its way out already */
-        rest_respond_json(rest, 201, kube_status_success(rest->arena, NULL));
+        api_respond_json(rest, 201, kube_status_success(rest->arena, NULL));
         return;
     }
 }

@@ -20,7 +20,7 @@ static const char *quote(struct arena *arena, const char *text)
     return arena_strdup(arena, quoted.data);
 }
 
-void rest_warn(struct rest *rest, const char *text)
+void api_warn(struct rest *rest, const char *text)
 {
     http_header_add(rest->arena, &rest->warnings, "Warning",
                     arena_printf(rest->arena, "299 - \"%s\"", quote(rest->arena, text)));
@@ -36,7 +36,7 @@ static bool is_new(const struct schema_messages *before, const char *text)
 }
 
 /* For the reader of YAML they are one error of many lines. */
-const char *rest_repeats_text(struct rest *rest)
+const char *api_duplicates_text(struct rest *rest)
 {
     const char *separator = rest->yaml ? "\n  " : ", ";
     _cleanup_buf_ struct buf all;
@@ -55,7 +55,7 @@ static const char *strict_text(struct rest *rest)
     _cleanup_buf_ struct buf all;
     buf_init(&all, SCHEMA_MESSAGES_MAX * 2 * 8192);
     buf_append_str(&all, begin);
-    buf_append_str(&all, rest_repeats_text(rest));
+    buf_append_str(&all, api_duplicates_text(rest));
     for (size_t i = 0; i < rest->unknown->unknown_count; i++)
         buf_printf(&all, "%sunknown field \"%s\"", i + rest->repeats.count ? ", " : "",
                    rest->unknown->unknown[i].path);
@@ -63,7 +63,7 @@ static const char *strict_text(struct rest *rest)
 }
 
 /* A long one does not fit an err; respond.c writes it in full. */
-const char *rest_unknown_text(struct rest *rest)
+const char *api_unknown_fields_text(struct rest *rest)
 {
     const struct kube_resource *id = &rest->route.resource->id;
     return arena_printf(rest->arena, "%s in version \"%s\" cannot be handled as a %s: %s", id->kind,
@@ -71,7 +71,7 @@ const char *rest_unknown_text(struct rest *rest)
 }
 
 /* A guess at what was meant: kubectl does not print these, so that what it prints is upstream's. */
-struct json *rest_unknown_causes(struct rest *rest)
+struct json *api_unknown_fields_causes(struct rest *rest)
 {
     struct json *causes = json_array(rest->arena);
     for (size_t i = 0; i < rest->unknown->unknown_count; i++) {
@@ -94,13 +94,13 @@ static void warn_unsupported(struct rest *rest, const struct schema_messages *no
                             json_clone(rest->arena, old), &before, NULL);
     for (size_t i = 0; i < now->count; i++)
         if (is_new(&before.unsupported, now->texts[i]))
-            rest_warn(rest, now->texts[i]);
+            api_warn(rest, now->texts[i]);
 }
 
-int rest_decode(struct rest *rest, struct json *object, const struct json *old, struct err *err)
+int api_decode(struct rest *rest, struct json *object, const struct json *old, struct err *err)
 {
     const struct registry_resource *resource = rest->route.resource;
-    const char *mode = rest_query(rest, "fieldValidation");
+    const char *mode = api_query(rest, "fieldValidation");
     struct schema_report *report = ARENA_NEW(rest->arena, struct schema_report);
     const struct json *sent = rest->patched ? json_clone(rest->arena, object) : NULL;
     if (resource->hooks.refuse)
@@ -112,20 +112,20 @@ int rest_decode(struct rest *rest, struct json *object, const struct json *old, 
     int r = schema_decode(rest->arena, resource->schema, resource->form, object, report, err);
     /* A patch is refused with what it would have made. */
     if (r < 0 && rest->patched)
-        return rest_refuse_patch(rest, sent, arena_strdup(rest->arena, err->message), err);
+        return api_reject_patch(rest, sent, arena_strdup(rest->arena, err->message), err);
     if (r < 0)
         return err_wrap(err, "%s in version \"%s\" cannot be handled as a %s", resource->id.kind,
                         resource->id.version, resource->id.kind);
     if (str_eq(mode, "Strict") && report->unknown_count + rest->repeats.count > 0) {
         rest->unknown = report;
         if (rest->patched)
-            return rest_refuse_patch(rest, sent, strict_text(rest), err);
-        return err_set(err, ERR_BAD_REQUEST, "%s", rest_unknown_text(rest));
+            return api_reject_patch(rest, sent, strict_text(rest), err);
+        return err_set(err, ERR_BAD_REQUEST, "%s", api_unknown_fields_text(rest));
     }
     for (size_t i = 0; i < rest->repeats.count && !str_eq(mode, "Ignore"); i++)
-        rest_warn(rest, rest->repeats.texts[i]);
+        api_warn(rest, rest->repeats.texts[i]);
     for (size_t i = 0; i < report->unknown_count && !str_eq(mode, "Ignore"); i++)
-        rest_warn(rest, arena_printf(rest->arena, "unknown field \"%s\"", report->unknown[i].path));
+        api_warn(rest, arena_printf(rest->arena, "unknown field \"%s\"", report->unknown[i].path));
     warn_unsupported(rest, &report->unsupported, old);
     json_ensure_object(rest->arena, object, "metadata");
     return 0;

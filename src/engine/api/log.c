@@ -9,7 +9,7 @@
 static int query_int(struct rest *rest, const char *name, int64_t fallback, int64_t *ret,
                      struct err *err)
 {
-    const char *text = rest_query(rest, name);
+    const char *text = api_query(rest, name);
     *ret = fallback;
     if (str_is_empty(text))
         return 0;
@@ -44,7 +44,7 @@ static int choose_container(struct rest *rest, const struct json *pod, const cha
                             struct err *err)
 {
     const struct json *containers = json_at(pod, "spec", "containers", NULL);
-    const char *asked = rest_query(rest, "container");
+    const char *asked = api_query(rest, "container");
     if (!str_is_empty(asked)) {
         if (!has_container(pod, asked))
             return err_set(err, ERR_BAD_REQUEST, "container %.63s is not valid for pod %s", asked,
@@ -79,7 +79,7 @@ static int read_options(struct rest *rest, const struct json *pod, struct engine
         r = query_int(rest, "sinceSeconds", -1, &since_seconds, err);
     if (r < 0)
         return r;
-    const char *since_time = rest_query(rest, "sinceTime");
+    const char *since_time = api_query(rest, "sinceTime");
     if (since_seconds >= 0)
         options.since_ms = loop_wall_ms(engine_loop(rest->engine)) - since_seconds * 1000;
     else if (!str_is_empty(since_time)) {
@@ -111,27 +111,28 @@ static int find_teller(struct rest *rest, const struct json *pod,
     return 0;
 }
 
-void rest_log_tell(struct rest *rest, const struct json *pod, const struct engine_pod_logs *options)
+void api_log_respond(struct rest *rest, const struct json *pod,
+                     const struct engine_pod_logs *options)
 {
     struct err err = ERR_INIT;
     const struct engine_pod_backend *backend = NULL;
     if (find_teller(rest, pod, options, &backend, &err) < 0)
-        rest_respond_error(rest, &err);
+        api_respond_error(rest, &err);
     else
         backend->logs(backend->context, rest->exchange, pod, options);
 }
 
-void rest_log(struct rest *rest)
+void api_handle_log(struct rest *rest)
 {
     struct err err = ERR_INIT;
     struct json *pod = NULL;
     int64_t revision;
     struct engine_pod_logs options = {0};
-    if (rest_load(rest, rest->route.name, &pod, &revision, &err) < 0 ||
+    if (api_load(rest, rest->route.name, &pod, &revision, &err) < 0 ||
         read_options(rest, pod, &options, &err) < 0)
-        rest_respond_error(rest, &err);
+        api_respond_error(rest, &err);
     else if (options.follow && !options.previous)
-        rest_log_follow(rest, pod, &options);
+        api_log_follow(rest, pod, &options);
     else
-        rest_log_tell(rest, pod, &options);
+        api_log_respond(rest, pod, &options);
 }

@@ -21,7 +21,7 @@ struct follower {
     const char *key;
     struct store_watch *watch;
     struct loop_timer patience;
-    struct watcher_link link;
+    struct open_call link;
 };
 
 /* The reasons of a container whose turn comes by itself; with any other, somebody has to act. */
@@ -50,7 +50,7 @@ static void release(struct follower *follower)
     if (follower->watch)
         store_watch_stop(TAKE(follower->watch));
     loop_timer_stop(&follower->patience);
-    watcher_link_remove(&follower->link);
+    open_call_remove(&follower->link);
     follower->rest->exchange->on_cancel = NULL;
     follower->rest->exchange->context = NULL;
 }
@@ -64,7 +64,7 @@ static void canceled(struct http_exchange *exchange)
 static void tell(struct follower *follower)
 {
     release(follower);
-    rest_log_tell(follower->rest, follower->pod, &follower->options);
+    api_log_respond(follower->rest, follower->pod, &follower->options);
 }
 
 static void on_patience_over(struct loop_timer *timer)
@@ -75,10 +75,10 @@ static void on_patience_over(struct loop_timer *timer)
 static void refuse(struct follower *follower, const struct err *err)
 {
     release(follower);
-    rest_respond_error(follower->rest, err);
+    api_respond_error(follower->rest, err);
 }
 
-static void end_link(struct watcher_link *link)
+static void end_link(struct open_call *link)
 {
     struct err err = ERR_INIT;
     err_set(&err, ERR_UNAVAILABLE, "the server ends; ask again when it is up");
@@ -105,12 +105,12 @@ static void on_event(void *context, const struct store_event *event)
         tell(follower);
 }
 
-void rest_log_follow(struct rest *rest, const struct json *pod,
-                     const struct engine_pod_logs *options)
+void api_log_follow(struct rest *rest, const struct json *pod,
+                    const struct engine_pod_logs *options)
 {
     struct err err = ERR_INIT;
     if (!engine_backend(rest->engine)->logs || !is_on_its_way(pod, options->container)) {
-        rest_log_tell(rest, pod, options);
+        api_log_respond(rest, pod, options);
         return;
     }
     struct follower *follower = ARENA_NEW(rest->arena, struct follower);
@@ -119,17 +119,17 @@ void rest_log_follow(struct rest *rest, const struct json *pod,
         .options = *options,
         .pod = pod,
         .key =
-            rest_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name),
+            stored_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name),
     };
     if (store_watch(engine_store(rest->engine), follower->key, -1, on_event, follower,
                     &follower->watch, &err) < 0) {
-        rest_respond_error(rest, &err);
+        api_respond_error(rest, &err);
         return;
     }
     loop_timer_init(engine_loop(rest->engine), &follower->patience, on_patience_over);
     loop_timer_start(&follower->patience, PATIENCE_MS);
-    watcher_link_add(engine_watchers(rest->engine), &follower->link, rest->route.resource->storage,
-                     end_link);
+    open_call_add(engine_open_calls(rest->engine), &follower->link, rest->route.resource->storage,
+                  end_link);
     rest->exchange->context = follower;
     rest->exchange->on_cancel = canceled;
 }

@@ -40,14 +40,14 @@ static int check_form(struct rest *rest, enum kube_patch_type form, const struct
 static int read_patch(struct rest *rest, enum kube_patch_type form, struct json **ret,
                       struct err *err)
 {
-    int r = rest_read_json(rest, ret, err);
+    int r = api_read_json(rest, ret, err);
     if (r == 0)
         return check_form(rest, form, *ret, err);
     return form == KUBE_PATCH_STRATEGIC ? r : err_wrap(err, "error decoding patch");
 }
 
-int rest_read_patched(struct rest *rest, const struct json *present,
-                      const struct schema_object *type, struct json **ret, struct err *err)
+int api_patch_object(struct rest *rest, const struct json *present,
+                     const struct schema_object *type, struct json **ret, struct err *err)
 {
     enum kube_patch_type form;
     struct json *body, *object;
@@ -77,39 +77,39 @@ static int patch(struct rest *rest, const struct json *old, struct json **ret, s
     const struct registry_resource *resource = rest->route.resource;
     struct json *object;
     bool typed = resource->form == SCHEMA_FORM_TYPED;
-    int r = rest_read_patched(rest, old, typed ? resource->schema : NULL, &object, err);
+    int r = api_patch_object(rest, old, typed ? resource->schema : NULL, &object, err);
     if (r < 0)
         return r;
     const char *version = arena_strdup(rest->arena, json_get_string(object, "apiVersion", ""));
     if (!str_eq(json_get_string(object, "kind", ""), resource->id.kind) ||
-        (!str_eq(version, resource->api_version) && !str_eq(version, rest_api_version(rest))))
-        return rest_refuse_patch(
-            rest, object, rest_no_conversion(rest, json_get_string(object, "kind", ""), version),
-            err);
-    rest_convert_in(rest, rest->arena, object);
-    r = rest_prepare_update(rest, object, old, err);
+        (!str_eq(version, resource->api_version) && !str_eq(version, api_call_version(rest))))
+        return api_reject_patch(
+            rest, object,
+            api_no_conversion_text(rest, json_get_string(object, "kind", ""), version), err);
+    api_convert_in(rest, rest->arena, object);
+    r = api_prepare_update(rest, object, old, err);
     if (r < 0)
         return r;
     *ret = object;
     return 0;
 }
 
-void rest_patch(struct rest *rest)
+void api_handle_patch(struct rest *rest)
 {
     struct err err = ERR_INIT;
     struct json *old = NULL, *object = NULL;
     int64_t revision;
     enum kube_patch_type type;
-    if (rest_is_apply(rest)) {
-        rest_apply(rest);
+    if (api_is_apply(rest)) {
+        api_handle_apply(rest);
         return;
     }
     /* A patch nobody reads is told so before the object is looked for, as upstream. */
     if (patch_type(rest, &type, &err) < 0 ||
-        rest_load(rest, rest->route.name, &old, &revision, &err) < 0 ||
+        api_load(rest, rest->route.name, &old, &revision, &err) < 0 ||
         patch(rest, old, &object, &err) < 0) {
-        rest_respond_error(rest, &err);
+        api_respond_error(rest, &err);
         return;
     }
-    rest_commit(rest, object, old, revision, 200);
+    api_commit(rest, object, old, revision, 200);
 }

@@ -60,11 +60,11 @@ static void write_done(void *context, const struct store_object *object, const s
     if (!rest)
         return;
     if (err)
-        rest_respond_error(rest, err);
+        api_respond_error(rest, err);
     else if (answer)
-        rest_respond_json(rest, status, answer);
+        api_respond_json(rest, status, answer);
     else
-        rest_respond_stored(rest, status, object);
+        api_respond_stored(rest, status, object);
 }
 
 /* Check the limits, once per request. */
@@ -104,7 +104,7 @@ static int encode(struct rest *rest, struct json *object, struct buf *ret, struc
     return encode_as(rest, object, next_version(rest), ret, err);
 }
 
-int rest_encode(struct rest *rest, struct json *object, struct rest_encoded *ret, struct err *err)
+int api_encode(struct rest *rest, struct json *object, struct api_encoded *ret, struct err *err)
 {
     char mark[37]; /* no client can guess it, so it stands in the text once */
     rand_uuid(mark);
@@ -119,8 +119,8 @@ int rest_encode(struct rest *rest, struct json *object, struct rest_encoded *ret
 
 static const char *key_of(struct rest *rest, const struct json *object)
 {
-    return rest_key(rest->arena, rest->route.resource, kube_meta_namespace(object),
-                    kube_meta_name(object));
+    return stored_key(rest->arena, rest->route.resource, kube_meta_namespace(object),
+                      kube_meta_name(object));
 }
 
 /* A node that says for the first time that its disk is full, or no longer is. */
@@ -157,8 +157,8 @@ static int queue_bytes(struct rest *rest, const struct json *object, const char 
     return r;
 }
 
-int rest_queue_put(struct rest *rest, struct json *object, int64_t expected, store_done *done,
-                   void *context, struct err *err)
+int api_queue_put(struct rest *rest, struct json *object, int64_t expected, store_done *done,
+                  void *context, struct err *err)
 {
     _cleanup_buf_ struct buf data = {0};
     int r = encode(rest, object, &data, err);
@@ -171,7 +171,7 @@ static void remove_leftovers(struct rest *rest, const struct registry_resource *
 {
     struct store *store = engine_store(rest->engine);
     struct store_object **objects;
-    size_t count = store_list(store, rest_key(rest->arena, resource, namespace_, NULL), &objects);
+    size_t count = store_list(store, stored_key(rest->arena, resource, namespace_, NULL), &objects);
     for (size_t i = 0; i < count; i++) {
         /* A write that is under way removes or replaces it itself. */
         if (!stored_is_readable(objects[i]))
@@ -197,8 +197,8 @@ static void remove_unlisted(struct rest *rest, const struct json *object)
     }
 }
 
-int rest_queue_removal(struct rest *rest, struct json *object, int64_t expected, store_done *done,
-                       void *context, struct err *err)
+int api_queue_removal(struct rest *rest, struct json *object, int64_t expected, store_done *done,
+                      void *context, struct err *err)
 {
     _cleanup_buf_ struct buf data = {0};
     int r = encode(rest, object, &data, err);
@@ -214,18 +214,18 @@ static void remove_object(struct rest *rest, struct json *object, int64_t expect
                           const struct json *answer)
 {
     if (rest->dry_run) {
-        rest_respond_json(rest, 200, answer ? answer : object);
+        api_respond_json(rest, 200, answer ? answer : object);
         return;
     }
     struct err err = ERR_INIT;
     struct write *write = write_new(rest, 200, answer);
-    if (rest_queue_removal(rest, object, expected, write_done, write, &err) < 0) {
+    if (api_queue_removal(rest, object, expected, write_done, write, &err) < 0) {
         write_free(write);
-        rest_respond_error(rest, &err);
+        api_respond_error(rest, &err);
     }
 }
 
-void rest_commit_removal(struct rest *rest, struct json *object, int64_t expected)
+void api_commit_removal(struct rest *rest, struct json *object, int64_t expected)
 {
     struct kube_status_details details = {
         .name = kube_meta_name(object),
@@ -236,26 +236,26 @@ void rest_commit_removal(struct rest *rest, struct json *object, int64_t expecte
     remove_object(rest, object, expected, kube_status_success(rest->arena, &details));
 }
 
-void rest_commit_answer(struct rest *rest, struct json *object, int64_t expected,
-                        int success_status, const struct json *answer)
+void api_commit_answer(struct rest *rest, struct json *object, int64_t expected, int success_status,
+                       const struct json *answer)
 {
     struct err err = ERR_INIT;
     if (rest->dry_run) {
         if (measure(rest, object, &err) < 0)
-            rest_respond_error(rest, &err);
+            api_respond_error(rest, &err);
         else
-            rest_respond_json(rest, success_status, answer ? answer : object);
+            api_respond_json(rest, success_status, answer ? answer : object);
         return;
     }
     struct write *write = write_new(rest, success_status, answer);
-    if (rest_queue_put(rest, object, expected, write_done, write, &err) < 0) {
+    if (api_queue_put(rest, object, expected, write_done, write, &err) < 0) {
         write_free(write);
-        rest_respond_error(rest, &err);
+        api_respond_error(rest, &err);
     }
 }
 
-void rest_commit_encoded(struct rest *rest, const struct json *object, struct rest_encoded *encoded,
-                         int64_t expected, int success_status)
+void api_commit_encoded(struct rest *rest, const struct json *object, struct api_encoded *encoded,
+                        int64_t expected, int success_status)
 {
     struct err err = ERR_INIT;
     const char *version = next_version(rest);
@@ -269,12 +269,12 @@ void rest_commit_encoded(struct rest *rest, const struct json *object, struct re
     if (queue_bytes(rest, object, data, encoded->data.size - shift, expected, write_done, write,
                     &err) < 0) {
         write_free(write);
-        rest_respond_error(rest, &err);
+        api_respond_error(rest, &err);
     }
 }
 
-void rest_commit(struct rest *rest, struct json *object, const struct json *old, int64_t expected,
-                 int success_status)
+void api_commit(struct rest *rest, struct json *object, const struct json *old, int64_t expected,
+                int success_status)
 {
     if (old && meta_is_finished(object)) {
         remove_object(rest, object, expected, NULL);
@@ -282,9 +282,9 @@ void rest_commit(struct rest *rest, struct json *object, const struct json *old,
     }
     /* A write that changes nothing is none, unless what it equals is itself not on disk yet. */
     if (old && json_equal(object, old) && expected <= store_revision(engine_store(rest->engine)))
-        rest_respond_json(rest, success_status, object);
+        api_respond_json(rest, success_status, object);
     else
-        rest_commit_answer(rest, object, expected, success_status, NULL);
+        api_commit_answer(rest, object, expected, success_status, NULL);
 }
 
 /* ---- CREATE ---------------------------------------------------------------------------------- */
@@ -313,7 +313,7 @@ static int check_namespace_lives(struct rest *rest, const char *name, struct err
     if (!rest->route.resource->id.namespaced)
         return 0;
     const struct registry_resource *namespaces = registry_built_in("", "v1", "namespaces");
-    const char *key = rest_key(rest->arena, namespaces, "", rest->route.namespace_);
+    const char *key = stored_key(rest->arena, namespaces, "", rest->route.namespace_);
     struct store_object *stored = store_get_pending(engine_store(rest->engine), key);
     if (!stored) {
         rest->about_resource = namespaces;
@@ -334,7 +334,7 @@ static int check_namespace_lives(struct rest *rest, const char *name, struct err
 
 static int check_free(struct rest *rest, const char *name, struct err *err)
 {
-    const char *key = rest_key(rest->arena, rest->route.resource, rest->route.namespace_, name);
+    const char *key = stored_key(rest->arena, rest->route.resource, rest->route.namespace_, name);
     struct store_object *stored = store_get_pending(engine_store(rest->engine), key);
     if (!stored)
         return 0;
@@ -390,10 +390,10 @@ static void validate(struct rest *rest, const struct json *object, const struct 
     }
 }
 
-int rest_shape_create(struct rest *rest, struct json *object, struct err *err)
+int api_prepare_create_local(struct rest *rest, struct json *object, struct err *err)
 {
     const struct registry_resource *resource = rest->route.resource;
-    int r = rest_decode(rest, object, NULL, err);
+    int r = api_decode(rest, object, NULL, err);
     if (r < 0)
         return r;
     if (kube_meta_resource_version(object)[0] != '\0')
@@ -410,7 +410,7 @@ int rest_shape_create(struct rest *rest, struct json *object, struct err *err)
     if (resource->definition && registry_has_status(resource))
         json_remove(object, "status"); /* that is for who writes the subresource */
     set_defaults(rest, object);
-    r = rest_track_fields(rest, object, NULL, err);
+    r = api_track_fields(rest, object, NULL, err);
     if (r < 0)
         return r;
     if (resource->hooks.create)
@@ -423,7 +423,7 @@ int rest_shape_create(struct rest *rest, struct json *object, struct err *err)
     return 0;
 }
 
-int rest_admit_create(struct rest *rest, struct json *object, struct err *err)
+int api_prepare_create_stored(struct rest *rest, struct json *object, struct err *err)
 {
     const struct registry_resource *resource = rest->route.resource;
     int r = check_namespace_lives(rest, rest->about_name, err);
@@ -434,26 +434,26 @@ int rest_admit_create(struct rest *rest, struct json *object, struct err *err)
         r = resource->hooks.admit(rest, object, NULL, err);
     if (r == 0)
         r = measure(rest, object, err);
-    return r == 0 ? rest_charge_quotas(rest, object, NULL, err) : r;
+    return r == 0 ? admission_charge_quotas(rest, object, NULL, err) : r;
 }
 
-int rest_prepare_create(struct rest *rest, struct json *object, struct err *err)
+int api_prepare_create(struct rest *rest, struct json *object, struct err *err)
 {
-    int r = rest_shape_create(rest, object, err);
-    return r == 0 ? rest_admit_create(rest, object, err) : r;
+    int r = api_prepare_create_local(rest, object, err);
+    return r == 0 ? api_prepare_create_stored(rest, object, err) : r;
 }
 
-void rest_create(struct rest *rest)
+void api_handle_create(struct rest *rest)
 {
     struct err err = ERR_INIT;
     struct json *object;
-    if (rest_create_large(rest))
+    if (api_create_large(rest))
         return;
-    if (rest_read_body(rest, &object, &err) < 0 || rest_prepare_create(rest, object, &err) < 0) {
-        rest_respond_error(rest, &err);
+    if (api_read_body(rest, &object, &err) < 0 || api_prepare_create(rest, object, &err) < 0) {
+        api_respond_error(rest, &err);
         return;
     }
-    rest_commit(rest, object, NULL, 0, 201);
+    api_commit(rest, object, NULL, 0, 201);
 }
 
 /* ---- UPDATE ---------------------------------------------------------------------------------- */
@@ -477,7 +477,7 @@ static int check_name_field(struct rest *rest, const struct json *object, struct
 static int uid_conflict(struct rest *rest, const char *wanted, const char *there, struct err *err)
 {
     const struct registry_resource *resource = rest->route.resource;
-    const char *key = rest_key(rest->arena, resource, rest->route.namespace_, rest->route.name);
+    const char *key = stored_key(rest->arena, resource, rest->route.namespace_, rest->route.name);
     return err_set(
         err, ERR_CONFLICT,
         "Operation cannot be fulfilled on %s \"%s\": StorageError: invalid object, Code: "
@@ -486,8 +486,8 @@ static int uid_conflict(struct rest *rest, const char *wanted, const char *there
         kube_resource_text(rest->arena, &resource->id), rest->route.name, key, wanted, there);
 }
 
-int rest_check_identity(struct rest *rest, struct json *object, const struct json *old,
-                        struct err *err)
+int api_check_identity(struct rest *rest, struct json *object, const struct json *old,
+                       struct err *err)
 {
     const char *uid = kube_meta_uid(object);
     const char *version = kube_meta_resource_version(object);
@@ -505,7 +505,7 @@ int rest_check_identity(struct rest *rest, struct json *object, const struct jso
     if (other)
         return uid_conflict(rest, uid, kube_meta_uid(old), err);
     if (version[0] != '\0' && !str_eq(version, kube_meta_resource_version(old)))
-        return rest_conflict(rest, rest->route.name, err);
+        return api_conflict(rest, rest->route.name, err);
     return 0;
 }
 
@@ -532,14 +532,14 @@ static void take_part(struct rest *rest, struct json *object, const struct json 
     *object = *whole;
 }
 
-int rest_shape_update(struct rest *rest, struct json *object, const struct json *old,
-                      struct err *err)
+int api_prepare_update_local(struct rest *rest, struct json *object, const struct json *old,
+                             struct err *err)
 {
     const struct registry_resource *resource = rest->route.resource;
-    int r = rest_decode(rest, object, old, err);
+    int r = api_decode(rest, object, old, err);
     if (r < 0)
         return r;
-    r = rest_check_identity(rest, object, old, err);
+    r = api_check_identity(rest, object, old, err);
     if (r < 0)
         return r;
     if (rest->route.sub != SUB_NONE) {
@@ -550,13 +550,13 @@ int rest_shape_update(struct rest *rest, struct json *object, const struct json 
             validate(rest, object, old);
         if (rest->invalid.count > 0)
             return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
-        r = rest_track_fields(rest, object, old, err);
+        r = api_track_fields(rest, object, old, err);
         return r == 0 ? measure(rest, object, err) : r;
     }
     if (registry_has_status(resource))
         take_member(rest->arena, object, old, "status");
     set_defaults(rest, object);
-    r = rest_track_fields(rest, object, old, err);
+    r = api_track_fields(rest, object, old, err);
     if (r < 0)
         return r;
     meta_prepare_update(rest->arena, resource, object, old);
@@ -568,8 +568,8 @@ int rest_shape_update(struct rest *rest, struct json *object, const struct json 
     return 0;
 }
 
-int rest_admit_update(struct rest *rest, struct json *object, const struct json *old,
-                      struct err *err)
+int api_prepare_update_stored(struct rest *rest, struct json *object, const struct json *old,
+                              struct err *err)
 {
     const struct registry_resource *resource = rest->route.resource;
     if (rest->route.sub != SUB_NONE)
@@ -577,14 +577,14 @@ int rest_admit_update(struct rest *rest, struct json *object, const struct json 
     int r = resource->hooks.admit ? resource->hooks.admit(rest, object, old, err) : 0;
     if (r == 0)
         r = measure(rest, object, err);
-    return r == 0 ? rest_charge_quotas(rest, object, old, err) : r;
+    return r == 0 ? admission_charge_quotas(rest, object, old, err) : r;
 }
 
-int rest_prepare_update(struct rest *rest, struct json *object, const struct json *old,
-                        struct err *err)
+int api_prepare_update(struct rest *rest, struct json *object, const struct json *old,
+                       struct err *err)
 {
-    int r = rest_shape_update(rest, object, old, err);
-    return r == 0 ? rest_admit_update(rest, object, old, err) : r;
+    int r = api_prepare_update_local(rest, object, old, err);
+    return r == 0 ? api_prepare_update_stored(rest, object, old, err) : r;
 }
 
 /* What is wrong with the request itself is told before the object is looked for, as upstream. */
@@ -596,23 +596,23 @@ static int load_for_update(struct rest *rest, struct json *object, struct json *
         r = check_namespace_field(rest, object, err);
     if (r < 0)
         return r;
-    r = rest_load(rest, rest->route.name, ret, ret_revision, err);
+    r = api_load(rest, rest->route.name, ret, ret_revision, err);
     const char *uid = kube_meta_uid(object);
     return r == -ERR_NOT_FOUND && uid[0] ? uid_conflict(rest, uid, "", err) : r;
 }
 
-void rest_update(struct rest *rest)
+void api_handle_update(struct rest *rest)
 {
     struct err err = ERR_INIT;
     struct json *object, *old;
     int64_t revision;
-    if (rest_update_large(rest))
+    if (api_update_large(rest))
         return;
-    if (rest_read_body(rest, &object, &err) < 0 ||
+    if (api_read_body(rest, &object, &err) < 0 ||
         load_for_update(rest, object, &old, &revision, &err) < 0 ||
-        rest_prepare_update(rest, object, old, &err) < 0) {
-        rest_respond_error(rest, &err);
+        api_prepare_update(rest, object, old, &err) < 0) {
+        api_respond_error(rest, &err);
         return;
     }
-    rest_commit(rest, object, old, revision, 200);
+    api_commit(rest, object, old, revision, 200);
 }

@@ -100,7 +100,7 @@ void workloads_saw(struct workloads *workloads, const char *namespace_, const ch
         kube_own_writes_observe(writes, write);
 }
 
-void workload_run_wrote(struct workload_run *run, const char *write)
+void workloads_run_wrote(struct workload_run *run, const char *write)
 {
     kube_own_writes_add_created(run->pass.writes, write, loop_now_ms(run->pass.loop));
 }

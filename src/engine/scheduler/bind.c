@@ -65,11 +65,11 @@ void scheduler_assume(struct scheduler *scheduler, const char *key, const struct
         const char *devices = scheduler_devices(scheduler, arena, pod, node);
         assumption->devices = devices ? mem_strdup(devices) : NULL;
     }
-    scheduler_mind_overcommit(scheduler, pod, &assumption->usage, node);
+    scheduler_report_overcommit(scheduler, pod, &assumption->usage, node);
     node_usage_add(scheduler_used_on(scheduler, node), &assumption->usage);
     assumption->particular = pod_affinity_is_given(pod);
     scheduler->particular += assumption->particular;
-    scheduler_withdraw(scheduler, key);
+    scheduler_withdraw_nomination(scheduler, key);
     map_put(&scheduler->assumed, key, assumption);
 }
 

@@ -43,7 +43,7 @@ static void await_set(struct deployment_run *run, const struct json *set)
         kube_informer_get(hub_informer(run->run.hub, "replicasets.apps"), kube_meta_namespace(set),
                           kube_meta_name(set));
     if (!seen || !str_eq(kube_meta_resource_version(seen->json), kube_meta_resource_version(set)))
-        workload_run_wrote(&run->run, write);
+        workloads_run_wrote(&run->run, write);
 }
 
 /* A name that is taken is that of our own set, which is not shown yet, or of another template with

@@ -46,7 +46,7 @@ static void created(struct set_run *run, const struct json *pod)
     const struct kube_object *seen = kube_informer_get(
         hub_informer(run->run.hub, "pods"), kube_meta_namespace(pod), kube_meta_name(pod));
     if (!seen || !str_eq(seen->uid, uid))
-        workload_run_wrote(&run->run, uid);
+        workloads_run_wrote(&run->run, uid);
     kube_pass_event(&run->run.pass, false, "SuccessfulCreate", "Created pod: %s",
                     kube_meta_name(pod));
 }
@@ -57,7 +57,7 @@ static void deleted(struct set_run *run, const struct json *pod)
         hub_informer(run->run.hub, "pods"), kube_meta_namespace(pod), kube_meta_name(pod));
     _cleanup_free_ char *write = deletion_of(kube_meta_uid(pod));
     if (seen && str_eq(seen->uid, kube_meta_uid(pod)) && !kube_meta_is_deleting(seen->json))
-        workload_run_wrote(&run->run, write);
+        workloads_run_wrote(&run->run, write);
     kube_pass_event(&run->run.pass, false, "SuccessfulDelete", "Deleted pod: %s",
                     kube_meta_name(pod));
 }

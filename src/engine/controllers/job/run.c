@@ -50,7 +50,7 @@ static void await_pod(struct job_run *run, const struct json *pod)
     const struct kube_object *seen = kube_informer_get(
         hub_informer(run->run.hub, "pods"), kube_meta_namespace(pod), kube_meta_name(pod));
     if (!seen || !str_eq(seen->uid, kube_meta_uid(pod)))
-        workload_run_wrote(&run->run, kube_meta_uid(pod));
+        workloads_run_wrote(&run->run, kube_meta_uid(pod));
 }
 
 static void on_answer(void *context, struct json *object, const struct err *err)
