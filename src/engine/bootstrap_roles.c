@@ -12,8 +12,8 @@
 #define WRITE "create delete deletecollection patch update"
 #define GROUP "rbac.authorization.k8s.io"
 
-/* The account that pipelines of Kubeflow's SDK name, and its role. pipeline/prepare.c binds the two
- * in further namespaces. */
+/* The account that pipelines of Kubeflow's SDK name, and its role. pipeline/reconcile/prepare.c
+ * binds the two in further namespaces. */
 #define PIPELINE_RUNNER "pipeline-runner"
 
 struct rule {

@@ -207,31 +207,6 @@ void kube_meta_add_owner(struct arena *arena, struct json *object, struct json *
     json_append(list, reference);
 }
 
-struct json *kube_condition_get(const struct json *object, const char *type)
-{
-    JSON_EACH (condition, json_at(object, "status", "conditions", NULL))
-        if (str_eq(json_get_string(condition, "type", NULL), type))
-            return condition;
-    return NULL;
-}
-
-struct json *kube_condition_ensure(struct arena *arena, struct json *object, const char *type)
-{
-    struct json *condition = kube_condition_get(object, type);
-    if (condition)
-        return condition;
-    condition = json_object(arena);
-    json_set_string(arena, condition, "type", type);
-    struct json *status = json_ensure_object(arena, object, "status");
-    json_append(json_ensure_array(arena, status, "conditions"), condition);
-    return condition;
-}
-
-bool kube_condition_is_true(const struct json *object, const char *type)
-{
-    return str_eq(json_get_string(kube_condition_get(object, type), "status", NULL), "True");
-}
-
 struct json *kube_object_make(struct arena *arena, const struct kube_resource *resource,
                               const char *namespace_, const char *name)
 {

@@ -32,12 +32,12 @@ static const struct suffix {
     {"Pi", 2, 50, KUBE_QUANTITY_BINARY},  {"Ei", 2, 60, KUBE_QUANTITY_BINARY},
 };
 
-static wide hold(wide nano)
+static wide quantity_clamp(wide nano)
 {
     return nano > VALUE_MAX_ ? VALUE_MAX_ : nano < -VALUE_MAX_ ? -VALUE_MAX_ : nano;
 }
 
-static int refuse(const char *text, struct err *err)
+static int quantity_refuse(const char *text, struct err *err)
 {
     return err_set(
         err, ERR_INVALID,
@@ -89,7 +89,7 @@ static wide scale_decimal(const char *digits, size_t count, int exponent)
     }
     for (int zeros = exponent; zeros > 0 && value && value <= VALUE_MAX_; zeros--)
         value *= 10;
-    return hold(value + lost);
+    return quantity_clamp(value + lost);
 }
 
 /* number × 2^exponent, where the number may have a fraction, of which 18 digits count. */
@@ -105,13 +105,13 @@ static wide scale_binary(const char *digits, size_t count, size_t fraction, int 
     }
     if (whole > INT64_MAX / scale)
         return VALUE_MAX_;
-    return hold(whole * scale * NANO + (part * scale + NANO - 1) / NANO);
+    return quantity_clamp(whole * scale * NANO + (part * scale + NANO - 1) / NANO);
 }
 
 int kube_quantity_parse(const char *text, struct kube_quantity *ret, struct err *err)
 {
     if (!text || strlen(text) > TEXT_MAX)
-        return refuse(text ? text : "", err);
+        return quantity_refuse(text ? text : "", err);
     const char *at = text;
     bool negative = *at == '-';
     if (*at == '-' || *at == '+')
@@ -129,7 +129,7 @@ int kube_quantity_parse(const char *text, struct kube_quantity *ret, struct err 
     }
     struct suffix suffix;
     if (count == 0 || parse_suffix(at, &suffix) < 0)
-        return refuse(text, err);
+        return quantity_refuse(text, err);
     wide nano = suffix.base == 2
                     ? scale_binary(digits, count, fraction, suffix.exponent)
                     : scale_decimal(digits, count, 9 + suffix.exponent - (int)fraction);
@@ -146,7 +146,7 @@ int kube_quantity_from_json(const struct json *value, struct kube_quantity *ret,
     if (value->type == JSON_STRING || value->type == JSON_REAL)
         return kube_quantity_parse(value->text, ret, err);
     if (value->type == JSON_INT) {
-        *ret = (struct kube_quantity){.nano = hold((wide)value->integer * NANO)};
+        *ret = (struct kube_quantity){.nano = quantity_clamp((wide)value->integer * NANO)};
         return 0;
     }
     return err_set(err, ERR_INVALID, "a quantity is a string or a number, not %s",
@@ -228,7 +228,7 @@ void kube_quantity_add(struct kube_quantity *sum, const struct kube_quantity *b)
     /* Zero has no form of its own: the sum of nothing and "1Gi" is "1Gi". */
     if (sum->nano == 0)
         sum->form = b->form;
-    sum->nano = hold(sum->nano + b->nano);
+    sum->nano = quantity_clamp(sum->nano + b->nano);
 }
 
 /* Away from zero, as upstream rounds. */

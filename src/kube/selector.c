@@ -17,7 +17,7 @@ static bool has_value(const struct kube_selector_term *term, const char *value)
 }
 
 /* A label that is no number does not match, as upstream. */
-static bool compare_numbers(const struct kube_selector_term *term, const char *value)
+static bool term_compare_numbers(const struct kube_selector_term *term, const char *value)
 {
     int64_t have, limit;
     if (!value || term->count != 1 || str_to_int64(value, INT64_MIN, INT64_MAX, &have, NULL) < 0 ||
@@ -40,7 +40,7 @@ static bool term_matches(const struct kube_selector_term *term, const struct jso
         return value == NULL;
     case KUBE_SELECTOR_GREATER:
     case KUBE_SELECTOR_LESS:
-        return compare_numbers(term, value);
+        return term_compare_numbers(term, value);
     }
     return false;
 }

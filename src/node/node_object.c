@@ -10,6 +10,7 @@
 #include "base/system/boot.h"
 #include "base/system/file.h"
 #include "engine/scheduler/node_usage.h"
+#include "kube/condition.h"
 #include "kube/devices.h"
 #include "kube/object.h"
 #include "node/image/report.h"
@@ -63,16 +64,12 @@ struct json *node_object_make(struct arena *arena, const char *name, int node,
 
 static void add_condition(struct arena *arena, struct json *conditions, const char *type,
                           const char *status, const char *reason, const char *message,
-                          const char *since, const char *now)
+                          int64_t since_ms, const char *now)
 {
-    struct json *condition = json_object(arena);
-    json_set_string(arena, condition, "type", type);
-    json_set_string(arena, condition, "status", status);
+    const struct kube_condition wanted = {
+        .type = type, .status = status, .reason = reason, .message = message, .now_ms = since_ms};
+    struct json *condition = kube_condition_set(arena, conditions, &wanted, 0);
     json_set_string(arena, condition, "lastHeartbeatTime", now);
-    json_set_string(arena, condition, "lastTransitionTime", since);
-    json_set_string(arena, condition, "reason", reason);
-    json_set_string(arena, condition, "message", message);
-    json_append(conditions, condition);
 }
 
 /* PRETTY_NAME of os-release, or "Linux". */
@@ -138,8 +135,8 @@ struct json *node_object_status(struct arena *arena, const char *name, int node,
                                 const struct node_condition *condition, int64_t now_ms)
 {
     const struct node_pressure *pressure = &condition->pressure;
-    char since[MOMENT_TEXT_MAX], now[MOMENT_TEXT_MAX];
-    moment_format(condition->ready_change_ms, since);
+    char now[MOMENT_TEXT_MAX];
+    int64_t since_ms = condition->ready_change_ms;
     moment_format(now_ms, now);
     struct json *status = json_object(arena);
     struct json *capacity = node_size_capacity(arena, &condition->size);
@@ -151,20 +148,18 @@ struct json *node_object_status(struct arena *arena, const char *name, int node,
     struct json *conditions = json_ensure_array(arena, status, "conditions");
     for (int kind = 0; kind < PRESSURE_KINDS; kind++) {
         struct node_pressure_words words = node_pressure_words(pressure, kind);
-        char changed[MOMENT_TEXT_MAX];
-        moment_format(pressure->since_ms[kind], changed);
         add_condition(arena, conditions, words.type, words.status, words.reason, words.message,
-                      changed, now);
+                      pressure->since_ms[kind], now);
     }
     if (condition->not_ready)
         add_condition(arena, conditions, "Ready", "False", "NetworkUnavailable",
-                      condition->not_ready, since, now);
+                      condition->not_ready, since_ms, now);
     else
         add_condition(arena, conditions, "Ready", "True", "KubeletReady",
-                      "trainyard runs pods on this machine", since, now);
+                      "trainyard runs pods on this machine", since_ms, now);
     if (condition->plain)
         add_condition(arena, conditions, NODE_USAGE_NAMESPACES, "False", "Plain", condition->plain,
-                      since, now);
+                      since_ms, now);
     add_address(arena, status, "InternalIP", node_object_address(arena, node));
     add_address(arena, status, "Hostname", name);
     add_info(arena, status);

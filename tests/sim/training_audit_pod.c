@@ -20,7 +20,7 @@ static bool is_remembered(const struct training_job *job, const struct kube_obje
     const struct training_replica *replica;
 
     training_replicas_init(&replicas, arena, job);
-    training_memory_read(&replicas, job, arena);
+    training_restarts_read(&replicas, job, arena);
     replica = training_replicas_find(&replicas, job, pod->json);
     return replica && replica->finished;
 }

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "operator/controller/host_ports.h"
+#include "operator/reconcile/host_ports.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -7,6 +7,7 @@
 #include "engine/kinds/defaults.h"
 #include "engine/kinds/meta.h"
 #include "engine/scheduler/taints.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 /* A namespace comes with its account and certificate, in the same commit: who made it may use it at
@@ -146,13 +147,17 @@ static void add_patience(struct arena *arena, struct json *spec)
 
 static void add_gated(struct arena *arena, struct json *pod)
 {
-    struct json *condition = kube_condition_ensure(arena, pod, "PodScheduled");
-    json_set_string(arena, condition, "status", "False");
+    const struct kube_condition gated = {
+        .type = "PodScheduled",
+        .status = "False",
+        .reason = "SchedulingGated",
+        .message = "Scheduling is blocked due to non-empty scheduling gates",
+        .now_ms = -1};
+    struct json *status = json_ensure_object(arena, pod, "status");
+    struct json *condition =
+        kube_condition_set(arena, json_ensure_array(arena, status, "conditions"), &gated, 0);
     json_set(arena, condition, "lastProbeTime", json_null(arena));
     json_set(arena, condition, "lastTransitionTime", json_null(arena));
-    json_set_string(arena, condition, "reason", "SchedulingGated");
-    json_set_string(arena, condition, "message",
-                    "Scheduling is blocked due to non-empty scheduling gates");
 }
 
 int admission_admit_pod(struct api_call *call, struct json *pod, const struct json *old,

@@ -3,17 +3,19 @@
 #include "engine/api/handlers.h"
 #include "engine/api/write.h"
 #include "engine/kinds/meta.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 #include "kube/status.h"
 
 static void set_scheduled(struct arena *arena, struct json *pod, int64_t now_ms)
 {
-    struct json *condition = kube_condition_ensure(arena, pod, "PodScheduled");
-    json_set_string(arena, condition, "status", "True");
+    const struct kube_condition scheduled = {
+        .type = "PodScheduled", .status = "True", .now_ms = now_ms};
+    struct json *status = json_ensure_object(arena, pod, "status");
+    struct json *condition =
+        kube_condition_set(arena, json_ensure_array(arena, status, "conditions"), &scheduled,
+                           KUBE_CONDITION_RESET_TRANSITION);
     json_set(arena, condition, "lastProbeTime", json_null(arena));
-    meta_set_time(arena, condition, "lastTransitionTime", now_ms);
-    json_remove(condition, "reason");
-    json_remove(condition, "message");
 }
 
 static int bind(struct api_call *call, struct json *pod, const struct json *binding,

@@ -31,12 +31,12 @@ struct api_call {
      * object with a generated name, a missing namespace. NULL: those of the route. */
     const char *about_name;
     const struct registry_resource *about_resource;
-    bool about_nothing;                  /* an error is about the request, not about an object */
-    const struct json *patched;          /* the patch of a PATCH request; or NULL */
-    struct schema_complaints duplicates; /* fields that stand twice in the body */
-    bool yaml;                           /* the body was read as YAML */
-    struct http_header *warnings;        /* headers that are sent with every response */
-    size_t unreadable;                   /* stored objects that the response leaves out */
+    bool about_nothing;                /* an error is about the request, not about an object */
+    const struct json *patched;        /* the patch of a PATCH request; or NULL */
+    struct schema_messages duplicates; /* fields that stand twice in the body */
+    bool yaml;                         /* the body was read as YAML */
+    struct http_header *warnings;      /* headers that are sent with every response */
+    size_t unreadable;                 /* stored objects that the response leaves out */
     bool is_off_loop; /* a pool thread prepares the object and must not use store or engine */
     bool is_measured; /* stored_check() has passed for the object that is written */
     const struct json *applied; /* the result of an apply, with its managedFields; or NULL */

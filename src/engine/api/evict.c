@@ -5,17 +5,21 @@
 #include "engine/api/handlers.h"
 #include "engine/api/write.h"
 #include "engine/kinds/meta.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 #include "kube/status.h"
 
 /* Controllers that count failures see that this is none. */
 static void set_condition(struct arena *arena, struct json *pod, int64_t now_ms)
 {
-    struct json *condition = kube_condition_ensure(arena, pod, "DisruptionTarget");
-    json_set_string(arena, condition, "status", "True");
-    meta_set_time(arena, condition, "lastTransitionTime", now_ms);
-    json_set_string(arena, condition, "reason", "EvictionByEvictionAPI");
-    json_set_string(arena, condition, "message", "Eviction API: evicting");
+    const struct kube_condition evicting = {.type = "DisruptionTarget",
+                                            .status = "True",
+                                            .reason = "EvictionByEvictionAPI",
+                                            .message = "Eviction API: evicting",
+                                            .now_ms = now_ms};
+    struct json *status = json_ensure_object(arena, pod, "status");
+    kube_condition_set(arena, json_ensure_array(arena, status, "conditions"), &evicting,
+                       KUBE_CONDITION_RESET_TRANSITION);
 }
 
 static int read_eviction(struct api_call *call, struct deletion_options *ret, struct err *err)

@@ -2,6 +2,7 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "engine/api/handlers.h"
 #include "engine/api/open_calls.h"
 #include "engine/stored/version_trees.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 #include "kube/pod_container.h"
 

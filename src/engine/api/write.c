@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "engine/crd/definition.h"
 #include "engine/kinds/meta.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 #include "kube/schema/default.h"
 #include "kube/schema/validate.h"

@@ -95,7 +95,7 @@ static void work_on_claim(struct claims *claims, const char *key, const struct k
         .class_ = class_of(claims, claim->json),
         .volume = deleting ? NULL : volume_of(claims, arena, claim->json),
         .used = (deleting || !bound) && is_used(claims, claim),
-        .overdue = age_ms >= CLAIM_PATIENCE_MS,
+        .overdue = age_ms >= CLAIM_PROVISION_WAIT_MS,
     };
     const char *volume_name = view.volume ? kube_meta_name(view.volume) : NULL;
     struct claim_event event;
@@ -111,7 +111,7 @@ static void work_on_claim(struct claims *claims, const char *key, const struct k
     case CLAIM_WAIT:
         workqueue_done(claims->queue, key, false);
         if (!view.overdue)
-            workqueue_add_after(claims->queue, key, CLAIM_PATIENCE_MS - age_ms);
+            workqueue_add_after(claims->queue, key, CLAIM_PROVISION_WAIT_MS - age_ms);
         return;
     case CLAIM_MAKE_VOLUME:
         kube_create(client, &KUBE_PVS, NULL, claim_make_volume(arena, claim->json, view.class_),
@@ -171,7 +171,7 @@ static void work(void *context, const char *key)
 {
     struct claims *claims = context;
     if (!hub_synced(claims->hub)) { /* a class may be on its way */
-        workqueue_put_off(claims->queue, key, UNSYNCED_MS);
+        workqueue_defer(claims->queue, key, UNSYNCED_MS);
         return;
     }
     bool is_claim = key[0] != '/';

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "engine/controllers/endpoints.h"
 #include "engine/kinds/service_spec.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "engine/controllers/endpoints.h"
 
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <stdlib.h>

@@ -395,7 +395,7 @@ static void work(void *context, const char *key)
         return;
     }
     if (!hub_synced(garbage->hub)) {
-        workqueue_put_off(garbage->queue, key, UNSYNCED_MS);
+        workqueue_defer(garbage->queue, key, UNSYNCED_MS);
         return;
     }
     struct check *check = mem_zalloc(sizeof(*check));

@@ -2,10 +2,10 @@
  * deleted has all it holds deleted, says what it still waits for, and is let go when it is empty.
  */
 #include "base/mem.h"
-#include "base/moment.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
 #include "kube/client/workqueue.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -74,8 +74,6 @@ static void let_go(struct sweep *sweep)
 static void report_remaining(struct sweep *sweep)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    char now[MOMENT_TEXT_MAX];
-    moment_format(loop_wall_ms(hub_loop(sweep->namespaces->hub)), now);
     const struct kube_object *object =
         kube_informer_get(hub_informer(sweep->namespaces->hub, "namespaces"), "", sweep->name);
     const char *message = arena_printf(
@@ -86,15 +84,15 @@ static void report_remaining(struct sweep *sweep)
         sweep_end(sweep);
         return;
     }
-    struct json *condition = json_object(arena);
-    json_set_string(arena, condition, "type", "NamespaceContentRemaining");
-    json_set_string(arena, condition, "status", "True");
-    json_set_string(arena, condition, "reason", "SomeResourcesRemain");
-    json_set_string(arena, condition, "message", message);
-    json_set_string(arena, condition, "lastTransitionTime", now);
+    const struct kube_condition remaining = {.type = "NamespaceContentRemaining",
+                                             .status = "True",
+                                             .reason = "SomeResourcesRemain",
+                                             .message = message,
+                                             .now_ms =
+                                                 loop_wall_ms(hub_loop(sweep->namespaces->hub))};
     struct json *patch = json_object(arena);
     struct json *status = json_ensure_object(arena, patch, "status");
-    json_append(json_ensure_array(arena, status, "conditions"), condition);
+    kube_condition_set(arena, json_ensure_array(arena, status, "conditions"), &remaining, 0);
     kube_patch(hub_client(sweep->namespaces->hub), &KUBE_NAMESPACES, NULL, sweep->name, "status",
                patch, last_answered, sweep);
 }

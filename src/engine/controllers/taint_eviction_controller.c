@@ -94,7 +94,7 @@ static int64_t patience_of(struct evictions *evictions, const struct kube_object
     const char *name = json_get_string(json_get(pod->json, "spec"), "nodeName", "");
     const struct kube_object *node =
         name[0] ? kube_informer_get(hub_informer(evictions->hub, "nodes"), "", name) : NULL;
-    return node ? taints_patience_s(pod->json, node->json) : TAINTS_FOR_EVER;
+    return node ? taints_toleration_s(pod->json, node->json) : TAINTS_FOR_EVER;
 }
 
 /* When its time began to run. */
@@ -125,7 +125,7 @@ static void work(void *context, const char *key)
     struct evictions *evictions = context;
     if (!kube_informer_synced(hub_informer(evictions->hub, "pods")) ||
         !kube_informer_synced(hub_informer(evictions->hub, "nodes"))) {
-        workqueue_put_off(evictions->queue, key, UNSYNCED_MS);
+        workqueue_defer(evictions->queue, key, UNSYNCED_MS);
         return;
     }
     struct kube_object *pod = kube_informer_find(hub_informer(evictions->hub, "pods"), key);

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "engine/crd/definition.h"
 #include "kube/client/workqueue.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "engine/scheduler/advice.h"
 
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/devices.h"
-#include "kube/object.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

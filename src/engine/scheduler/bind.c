@@ -4,9 +4,9 @@
 #include "engine/scheduler/internal.h"
 
 #include "base/mem.h"
-#include "base/moment.h"
 #include "base/str.h"
 #include "engine/scheduler/pod_affinity.h"
+#include "kube/condition.h"
 #include "kube/devices.h"
 #include "kube/object.h"
 
@@ -65,11 +65,11 @@ void scheduler_assume(struct scheduler *scheduler, const char *key, const struct
         const char *devices = scheduler_devices(scheduler, arena, pod, node);
         assumption->devices = devices ? mem_strdup(devices) : NULL;
     }
-    scheduler_mind_overcommit(scheduler, pod, &assumption->usage, node);
+    scheduler_report_overcommit(scheduler, pod, &assumption->usage, node);
     node_usage_add(scheduler_used_on(scheduler, node), &assumption->usage);
     assumption->particular = pod_affinity_is_given(pod);
     scheduler->particular += assumption->particular;
-    scheduler_withdraw(scheduler, key);
+    scheduler_withdraw_nomination(scheduler, key);
     map_put(&scheduler->assumed, key, assumption);
 }
 
@@ -227,19 +227,15 @@ static struct json *unscheduled_conditions(struct arena *arena, const struct jso
         str_eq(json_get_string(old, "message", ""), message))
         return NULL;
     struct json *conditions = json_array(arena);
-    JSON_EACH (other, json_at(pod, "status", "conditions", NULL)) {
-        if (!str_eq(json_get_string(other, "type", ""), "PodScheduled"))
-            json_append(conditions, json_clone(arena, other));
-    }
-    char now[MOMENT_TEXT_MAX];
-    moment_format(now_ms, now);
-    struct json *condition = json_object(arena);
-    json_set_string(arena, condition, "type", "PodScheduled");
-    json_set_string(arena, condition, "status", "False");
-    json_set_string(arena, condition, "reason", "Unschedulable");
-    json_set_string(arena, condition, "message", message);
-    json_set_string(arena, condition, "lastTransitionTime", now);
-    json_append(conditions, condition);
+    JSON_EACH (other, json_at(pod, "status", "conditions", NULL))
+        json_append(conditions, json_clone(arena, other));
+    const struct kube_condition unscheduled = {.type = "PodScheduled",
+                                               .status = "False",
+                                               .reason = "Unschedulable",
+                                               .message = message,
+                                               .now_ms = now_ms};
+    kube_condition_set(arena, conditions, &unscheduled,
+                       KUBE_CONDITION_MOVE_LAST | KUBE_CONDITION_RESET_TRANSITION);
     return conditions;
 }
 

@@ -11,6 +11,7 @@
 #include "engine/scheduler/internal.h"
 #include "engine/scheduler/pod_affinity.h"
 #include "engine/scheduler/preempt.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static void work_on_pod(struct scheduler *scheduler, const char *key)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_object *pod = kube_informer_find(hub_informer(scheduler->hub, "pods"), key);
     const struct scheduler_assumption *assumption = scheduler_assumed(scheduler, key);
-    if (!pod || !scheduler_wants(pod->json) || (assumption && assumption->sent) ||
+    if (!pod || !scheduler_is_responsible(pod->json) || (assumption && assumption->sent) ||
         scheduler_gang_key_of(arena, pod)) {
         workqueue_done(scheduler->queue, key, false);
         return;
@@ -61,7 +62,7 @@ static void work_on_pod(struct scheduler *scheduler, const char *key)
         scheduler_assume(scheduler, key, pod->json, choice.node);
         scheduler_bind(scheduler, key, pod, NULL);
     } else if (gathered.view.count > 0) {
-        scheduler_make_room(scheduler, key, pod, choice.message);
+        scheduler_try_preempt(scheduler, key, pod, choice.message);
     } else {
         scheduler_report(scheduler, key, pod, choice.message, NULL, NULL);
     }
@@ -72,7 +73,7 @@ static void work(void *context, const char *key)
 {
     struct scheduler *scheduler = context;
     if (!is_synced(scheduler)) {
-        workqueue_put_off(scheduler->queue, key, UNSYNCED_MS);
+        workqueue_defer(scheduler->queue, key, UNSYNCED_MS);
         return;
     }
     if (!scheduler->resumed)
@@ -146,7 +147,7 @@ static void count_pod(struct scheduler *scheduler, const struct json *pod, const
         node_usage_subtract(scheduler_used_on(scheduler, node), &usage);
         scheduler->particular -= particular;
     }
-    scheduler_rank(scheduler, scheduler_priority(pod), there);
+    scheduler_priority_count(scheduler, scheduler_priority(pod), there);
     node_usage_release(&usage);
 }
 
@@ -162,7 +163,7 @@ static void renominate(struct scheduler *scheduler, const struct kube_object *po
 /* Keep the newest version of a pod that waits, or forget one that does no longer. */
 static void note_waiting(struct scheduler *scheduler, const char *key, struct kube_object *pod)
 {
-    struct kube_object *before = pod && scheduler_wants(pod->json)
+    struct kube_object *before = pod && scheduler_is_responsible(pod->json)
                                      ? map_put(&scheduler->waiting, key, kube_object_ref(pod))
                                      : map_remove(&scheduler->waiting, key);
     if (before)
@@ -171,7 +172,7 @@ static void note_waiting(struct scheduler *scheduler, const char *key, struct ku
 
 static bool is_choosy(const struct kube_object *pod)
 {
-    return pod && scheduler_wants(pod->json) && scheduler_minds_pods(pod->json);
+    return pod && scheduler_is_responsible(pod->json) && scheduler_depends_on_pods(pod->json);
 }
 
 static bool has_same_place(const struct kube_object *old, const struct kube_object *new_)
@@ -196,13 +197,13 @@ static void on_scheduler_pod_changed(void *self, struct kube_object *old, struct
     scheduler->choosy += is_choosy(new_);
     scheduler->choosy -= is_choosy(old);
     if (after && scheduler->choosy > 0 && !has_same_place(old, new_))
-        recheck(scheduler, scheduler_minds_pods); /* a neighbour has come, or is another now */
+        recheck(scheduler, scheduler_depends_on_pods); /* a neighbour has come, or is another now */
     if (before && !after)
         recheck(scheduler, is_any); /* there is room again */
     bool another = old && new_ && !str_eq(old->uid, new_->uid);
-    if (!new_ || another || !scheduler_wants(new_->json)) {
+    if (!new_ || another || !scheduler_is_responsible(new_->json)) {
         scheduler_forget(scheduler, key);
-        scheduler_withdraw(scheduler, key);
+        scheduler_withdraw_nomination(scheduler, key);
     } else if (str_is_empty(kube_meta_label(new_->json, SCHEDULER_GANG_LABEL))) {
         renominate(scheduler, new_);
     }
@@ -210,7 +211,7 @@ static void on_scheduler_pod_changed(void *self, struct kube_object *old, struct
     if (!str_is_empty(left) && !str_eq(left, kube_meta_label(new_->json, SCHEDULER_GANG_LABEL)))
         scheduler_gang_enqueue(scheduler, old->namespace_, left);
     /* Of a group, every change counts: it may be complete now, or have lost a member. */
-    if ((new_ && scheduler_wants(new_->json)) ||
+    if ((new_ && scheduler_is_responsible(new_->json)) ||
         !str_is_empty(kube_meta_label(either->json, SCHEDULER_GANG_LABEL)))
         enqueue(scheduler, either);
 }

@@ -11,6 +11,7 @@
 #include "engine/scheduler/score.h"
 #include "engine/scheduler/taints.h"
 #include "engine/scheduler/topology_spread.h"
+#include "kube/condition.h"
 #include "kube/devices.h"
 #include "kube/object.h"
 
@@ -19,7 +20,7 @@
 
 enum { MESSAGE_MAX = 4096 };
 
-bool scheduler_wants(const struct json *pod)
+bool scheduler_is_responsible(const struct json *pod)
 {
     const struct json *spec = json_get(pod, "spec");
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "Pending");
@@ -30,7 +31,7 @@ bool scheduler_wants(const struct json *pod)
             str_eq(scheduler, "scheduler-plugins-scheduler"));
 }
 
-bool scheduler_minds_pods(const struct json *pod)
+bool scheduler_depends_on_pods(const struct json *pod)
 {
     return pod_affinity_is_given(pod) ||
            json_count(json_at(pod, "spec", "topologySpreadConstraints", NULL)) > 0;
@@ -38,7 +39,7 @@ bool scheduler_minds_pods(const struct json *pod)
 
 /* ---- Objections ------------------------------------------------------------------------------ */
 
-void scheduler_object(struct scheduler_objection *objection, const char *reason, bool lasting)
+void scheduler_reject(struct scheduler_rejection *objection, const char *reason, bool lasting)
 {
     objection->lasting |= lasting;
     if (objection->count < ARRAY_SIZE(objection->reasons))
@@ -49,30 +50,30 @@ void scheduler_object(struct scheduler_objection *objection, const char *reason,
 static const char *affinity_objection(struct arena *arena, const struct json *pod,
                                       const struct json *node)
 {
-    const char *lacks = node_affinity_lacks(arena, pod, node);
+    const char *lacks = node_affinity_missing(arena, pod, node);
     return arena_printf(arena, "node(s) didn't match Pod's node affinity/selector%s%s%s",
                         lacks[0] ? " (the pod wants " : "", lacks, lacks[0] ? ")" : "");
 }
 
-bool scheduler_node_objects(struct arena *arena, const struct json *pod, const struct json *node,
-                            struct scheduler_objection *ret)
+bool scheduler_check_node(struct arena *arena, const struct json *pod, const struct json *node,
+                          struct scheduler_rejection *ret)
 {
     const struct json *ready = kube_condition_get(node, "Ready");
     const struct json *taint = taints_untolerated(pod, node);
     if (json_get_bool(json_get(node, "spec"), "unschedulable", false) &&
         !taints_tolerates_cordon(pod))
-        scheduler_object(ret, "node(s) were unschedulable", true);
+        scheduler_reject(ret, "node(s) were unschedulable", true);
     else if (kube_meta_is_deleting(node) ||
              (!taint && ready && !str_eq(json_get_string(ready, "status", ""), "True")))
-        scheduler_object(ret, "node(s) were not ready", true);
+        scheduler_reject(ret, "node(s) were not ready", true);
     else if (taint)
-        scheduler_object(ret,
+        scheduler_reject(ret,
                          arena_printf(arena, "node(s) had untolerated taint {%s: %s}",
                                       json_get_string(taint, "key", ""),
                                       json_get_string(taint, "value", "")),
                          true);
-    else if (!node_affinity_suits(arena, pod, node))
-        scheduler_object(ret, affinity_objection(arena, pod, node), true);
+    else if (!node_affinity_matches(arena, pod, node))
+        scheduler_reject(ret, affinity_objection(arena, pod, node), true);
     return ret->count > 0;
 }
 
@@ -90,17 +91,17 @@ static bool shared_port_is_taken(const struct scheduler_view *view, size_t node,
     return false;
 }
 
-bool scheduler_room_objects(struct arena *arena, const struct scheduler_view *view, size_t node,
-                            const struct node_usage *asked, struct scheduler_objection *ret)
+bool scheduler_check_room(struct arena *arena, const struct scheduler_view *view, size_t node,
+                          const struct node_usage *asked, struct scheduler_rejection *ret)
 {
     const struct scheduler_node *at = &view->nodes[node];
     struct node_shortage shortage = {0};
     int64_t gpus = node_usage_extra(asked, KUBE_DEVICES_RESOURCE);
     if (!node_usage_fits(arena, at->node, at->used, asked, &shortage))
         for (size_t i = 0; i < shortage.count; i++)
-            scheduler_object(ret, shortage.reasons[i], shortage.hopeless);
+            scheduler_reject(ret, shortage.reasons[i], shortage.hopeless);
     if (ret->count == 0 && shared_port_is_taken(view, node, asked))
-        scheduler_object(ret,
+        scheduler_reject(ret,
                          "node(s) didn't have free ports for the requested pod ports (pods share "
                          "the ports of this machine, which forbids namespaces)",
                          false);
@@ -110,17 +111,17 @@ bool scheduler_room_objects(struct arena *arena, const struct scheduler_view *vi
             if (i != node && overcommit_is_one_machine(view->nodes[i].node, at->node))
                 gpus += node_usage_extra(view->nodes[i].used, KUBE_DEVICES_RESOURCE);
         if (!node_usage_has_extra(at->node, at->used, KUBE_DEVICES_RESOURCE, gpus))
-            scheduler_object(ret, "Insufficient " KUBE_DEVICES_RESOURCE, false);
+            scheduler_reject(ret, "Insufficient " KUBE_DEVICES_RESOURCE, false);
     }
     return ret->count > 0;
 }
 
-void scheduler_neighbours_object(struct arena *arena, const struct json *pod,
-                                 const struct scheduler_view *view,
-                                 struct scheduler_objection *objections)
+void scheduler_check_neighbours(struct arena *arena, const struct json *pod,
+                                const struct scheduler_view *view,
+                                struct scheduler_rejection *objections)
 {
-    topology_spread_object(arena, pod, view, objections);
-    pod_affinity_object(arena, pod, view, objections);
+    topology_spread_reject(arena, pod, view, objections);
+    pod_affinity_reject(arena, pod, view, objections);
 }
 
 static int compare_text(const void *a, const void *b)
@@ -129,7 +130,7 @@ static int compare_text(const void *a, const void *b)
 }
 
 /* Each reason with the number of nodes that give it, as "2 Insufficient cpu". */
-static size_t count_reasons(struct arena *arena, const struct scheduler_objection *objections,
+static size_t count_reasons(struct arena *arena, const struct scheduler_rejection *objections,
                             size_t count, const char ***ret)
 {
     const char **given = ARENA_ARRAY(arena, const char *, 4 * count + 1);
@@ -151,7 +152,7 @@ static size_t count_reasons(struct arena *arena, const struct scheduler_objectio
     return distinct;
 }
 
-const char *scheduler_explain(struct arena *arena, const struct scheduler_objection *objections,
+const char *scheduler_explain(struct arena *arena, const struct scheduler_rejection *objections,
                               size_t count)
 {
     if (count == 0)
@@ -187,19 +188,19 @@ static bool is_better(const struct scheduler_view *view, const int64_t *likings,
 void scheduler_pick(struct arena *arena, const struct json *pod, const struct scheduler_view *view,
                     struct scheduler_choice *ret)
 {
-    struct scheduler_objection *objections =
-        ARENA_ARRAY(arena, struct scheduler_objection, view->count + 1);
+    struct scheduler_rejection *objections =
+        ARENA_ARRAY(arena, struct scheduler_rejection, view->count + 1);
     bool *open = ARENA_ARRAY(arena, bool, view->count + 1);
     const struct scheduler_node *best = NULL;
     struct node_usage asked;
     node_usage_of_pod(pod, &asked);
     for (size_t i = 0; i < view->count; i++)
-        if (!scheduler_node_objects(arena, pod, view->nodes[i].node, &objections[i]))
-            scheduler_room_objects(arena, view, i, &asked, &objections[i]);
-    scheduler_neighbours_object(arena, pod, view, objections);
+        if (!scheduler_check_node(arena, pod, view->nodes[i].node, &objections[i]))
+            scheduler_check_room(arena, view, i, &asked, &objections[i]);
+    scheduler_check_neighbours(arena, pod, view, objections);
     for (size_t i = 0; i < view->count; i++)
         open[i] = objections[i].count == 0;
-    const int64_t *likings = scheduler_likings(arena, pod, view, open);
+    const int64_t *likings = scheduler_scores(arena, pod, view, open);
     for (size_t i = 0; i < view->count; i++)
         if (open[i] && (!best || is_better(view, likings, &asked, i, (size_t)(best - view->nodes))))
             best = &view->nodes[i];

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/object.h"
+#include "kube/condition.h"
 
 static const char NO_SCHEDULE[] = "NoSchedule", NO_EXECUTE[] = "NoExecute";
 
@@ -146,7 +146,7 @@ bool taints_tolerates_cordon(const struct json *pod)
     return false;
 }
 
-size_t taints_disliked(const struct json *pod, const struct json *node)
+size_t taints_count_prefer_no_schedule(const struct json *pod, const struct json *node)
 {
     size_t count = 0;
     JSON_EACH (taint, json_at(node, "spec", "taints", NULL))
@@ -154,7 +154,7 @@ size_t taints_disliked(const struct json *pod, const struct json *node)
     return count;
 }
 
-int64_t taints_patience_s(const struct json *pod, const struct json *node)
+int64_t taints_toleration_s(const struct json *pod, const struct json *node)
 {
     int64_t least = TAINTS_FOR_EVER;
     JSON_EACH (taint, json_at(node, "spec", "taints", NULL)) {

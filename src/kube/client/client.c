@@ -23,7 +23,7 @@ struct kube_call {
     struct kube_client *client;
     struct list_link link; /* in kube_client.calls */
     struct http_call *http;
-    struct loop_task refusal; /* for a call that is wrong before it is sent */
+    struct loop_task rejection; /* for a call that is wrong before it is sent */
     struct err refusal_err;
     struct arena *arena;
     struct http_request request; /* in the arena */
@@ -62,7 +62,7 @@ void kube_client_set_timeout(struct kube_client *client, int64_t timeout_ms)
     client->timeout_ms = timeout_ms;
 }
 
-static void call_free(struct kube_call *call)
+static void client_call_free(struct kube_call *call)
 {
     buf_release(&call->body);
     arena_free(call->arena);
@@ -74,9 +74,9 @@ void kube_call_cancel(struct kube_call *call)
     list_remove(&call->link);
     if (call->http)
         http_cancel(call->client->transport, call->http);
-    loop_defer_cancel(call->client->loop, &call->refusal);
+    loop_defer_cancel(call->client->loop, &call->rejection);
     loop_timer_stop(&call->retry);
-    call_free(call);
+    client_call_free(call);
 }
 
 struct kube_client *kube_client_free(struct kube_client *client)
@@ -95,21 +95,21 @@ struct kube_client *kube_client_free(struct kube_client *client)
 }
 
 /* The last of a call. Unlinked first: `done` may free the client. */
-static void finish(struct kube_call *call, struct json *object, const struct err *err)
+static void client_call_finish(struct kube_call *call, struct json *object, const struct err *err)
 {
     list_remove(&call->link);
     call->done(call->context, object, err);
-    call_free(call);
+    client_call_free(call);
 }
 
-static void on_head(void *context, int status, const struct http_header *headers)
+static void on_client_head(void *context, int status, const struct http_header *headers)
 {
     struct kube_call *call = context;
     call->status = status;
     call->retry_ms = status == 429 ? http_retry_after_ms(headers, RETRY_AFTER_MAX_MS) : -1;
 }
 
-static void on_data(void *context, const void *data, size_t size)
+static void on_client_data(void *context, const void *data, size_t size)
 {
     struct kube_call *call = context;
     buf_append(&call->body, data, size);
@@ -145,7 +145,7 @@ static bool retry_later(struct kube_call *call)
     return true;
 }
 
-static void on_end(void *context, const struct err *transport_err)
+static void on_client_end(void *context, const struct err *transport_err)
 {
     struct kube_call *call = context;
     call->http = NULL;
@@ -157,18 +157,18 @@ static void on_end(void *context, const struct err *transport_err)
         err = *transport_err;
     else
         read_answer(call, &object, &err);
-    finish(call, err.code ? NULL : object, err.code ? &err : NULL);
+    client_call_finish(call, err.code ? NULL : object, err.code ? &err : NULL);
 }
 
-static void on_refusal(struct loop_task *task)
+static void on_call_rejected(struct loop_task *task)
 {
-    struct kube_call *call = CONTAINER_OF(task, struct kube_call, refusal);
-    finish(call, NULL, &call->refusal_err);
+    struct kube_call *call = CONTAINER_OF(task, struct kube_call, rejection);
+    client_call_finish(call, NULL, &call->refusal_err);
 }
 
 static void start_http(struct kube_call *call)
 {
-    static const struct http_callbacks LISTENER = {on_head, on_data, on_end};
+    static const struct http_callbacks LISTENER = {on_client_head, on_client_data, on_client_end};
     buf_clear(&call->body);
     call->status = 0;
     call->retry_ms = -1;
@@ -176,7 +176,7 @@ static void start_http(struct kube_call *call)
         http_start(call->client->transport, &call->request, call->timeout_ms, &LISTENER, call);
 }
 
-static void on_retry(struct loop_timer *timer)
+static void on_client_retry(struct loop_timer *timer)
 {
     start_http(CONTAINER_OF(timer, struct kube_call, retry));
 }
@@ -205,8 +205,8 @@ static struct kube_call *call_new(struct kube_client *client, kube_done *done, v
     struct kube_call *call = mem_zalloc(sizeof(*call));
     call->client = client;
     call->arena = arena_new();
-    call->refusal.callback = on_refusal;
-    loop_timer_init(client->loop, &call->retry, on_retry);
+    call->rejection.callback = on_call_rejected;
+    loop_timer_init(client->loop, &call->retry, on_client_retry);
     buf_init(&call->body, ANSWER_MAX);
     call->done = done;
     call->context = context;
@@ -229,7 +229,7 @@ struct request {
 };
 
 /* An empty name would ask for the collection, and a '/' for something else altogether. */
-static int check_names(const struct request *request, struct err *err)
+static int request_check_names(const struct request *request, struct err *err)
 {
     const char *pieces[] = {request->name ? request->name : "x",
                             str_is_empty(request->namespace_) ? "x" : request->namespace_};
@@ -248,8 +248,8 @@ static int check_names(const struct request *request, struct err *err)
 static void send_request(struct kube_call *call, const struct request *request)
 {
     struct kube_client *client = call->client;
-    if (check_names(request, &call->refusal_err) < 0) {
-        loop_defer(client->loop, &call->refusal);
+    if (request_check_names(request, &call->refusal_err) < 0) {
+        loop_defer(client->loop, &call->rejection);
         return;
     }
     const char *path = kube_resource_path(call->arena, request->resource, request->namespace_,
@@ -327,10 +327,11 @@ static void send_write(struct kube_client *client, struct request request, kube_
     send_request(call, &request);
 }
 
-static void write_object(struct kube_client *client, const char *method,
-                         const struct kube_resource *resource, const char *namespace_,
-                         const char *name, const char *subresource, const struct json *object,
-                         const char *content_type, kube_done *done, void *context)
+static void client_write_object(struct kube_client *client, const char *method,
+                                const struct kube_resource *resource, const char *namespace_,
+                                const char *name, const char *subresource,
+                                const struct json *object, const char *content_type,
+                                kube_done *done, void *context)
 {
     struct request request = {
         .method = method,
@@ -347,13 +348,13 @@ static void write_object(struct kube_client *client, const char *method,
 void kube_create(struct kube_client *client, const struct kube_resource *resource,
                  const char *namespace_, const struct json *object, kube_done *done, void *context)
 {
-    write_object(client, "POST", resource, namespace_, NULL, NULL, object, "application/json", done,
-                 context);
+    client_write_object(client, "POST", resource, namespace_, NULL, NULL, object,
+                        "application/json", done, context);
 }
 
-void kube_create_brief(struct kube_client *client, const struct kube_resource *resource,
-                       const char *namespace_, const struct json *object, bool strict,
-                       kube_done *done, void *context)
+void kube_create_metadata_only(struct kube_client *client, const struct kube_resource *resource,
+                               const char *namespace_, const struct json *object, bool strict,
+                               kube_done *done, void *context)
 {
     struct request request = {
         .method = "POST",
@@ -371,32 +372,32 @@ void kube_update(struct kube_client *client, const struct kube_resource *resourc
                  const char *namespace_, const char *name, const struct json *object,
                  kube_done *done, void *context)
 {
-    write_object(client, "PUT", resource, namespace_, name ? name : "", NULL, object,
-                 "application/json", done, context);
+    client_write_object(client, "PUT", resource, namespace_, name ? name : "", NULL, object,
+                        "application/json", done, context);
 }
 
 void kube_update_status(struct kube_client *client, const struct kube_resource *resource,
                         const char *namespace_, const char *name, const struct json *object,
                         kube_done *done, void *context)
 {
-    write_object(client, "PUT", resource, namespace_, name ? name : "", "status", object,
-                 "application/json", done, context);
+    client_write_object(client, "PUT", resource, namespace_, name ? name : "", "status", object,
+                        "application/json", done, context);
 }
 
 void kube_patch(struct kube_client *client, const struct kube_resource *resource,
                 const char *namespace_, const char *name, const char *subresource,
                 const struct json *merge_patch, kube_done *done, void *context)
 {
-    write_object(client, "PATCH", resource, namespace_, name ? name : "", subresource, merge_patch,
-                 "application/merge-patch+json", done, context);
+    client_write_object(client, "PATCH", resource, namespace_, name ? name : "", subresource,
+                        merge_patch, "application/merge-patch+json", done, context);
 }
 
 void kube_strategic_patch(struct kube_client *client, const struct kube_resource *resource,
                           const char *namespace_, const char *name, const struct json *patch,
                           kube_done *done, void *context)
 {
-    write_object(client, "PATCH", resource, namespace_, name, NULL, patch,
-                 "application/strategic-merge-patch+json", done, context);
+    client_write_object(client, "PATCH", resource, namespace_, name, NULL, patch,
+                        "application/strategic-merge-patch+json", done, context);
 }
 
 void kube_delete(struct kube_client *client, const struct kube_resource *resource,

@@ -14,7 +14,7 @@ enum {
     WATCH_SPREAD_S = 300,
     WATCH_GRACE_S = 30,
     WATCH_SILENCE_MS = 150 * 1000, /* a server sends a bookmark every minute */
-    REFUSAL_MAX = 64 * 1024,       /* bytes kept of an answer that is no watch */
+    ERROR_BODY_MAX = 64 * 1024,    /* bytes kept of an answer that is no watch */
     WAITING_MAX = 64 << 20,        /* bytes that may come while a large event is decoded */
 };
 
@@ -34,7 +34,7 @@ struct kube_watch {
     struct list_link link;      /* in kube_client.watches */
     struct http_call *http;     /* NULL once it ended */
     int status;
-    struct buf refusal;
+    struct buf error_body;
     struct watch_decoder decoder;
     struct decoding *decoding; /* under way, or NULL */
     struct buf waiting;        /* came meanwhile */
@@ -55,7 +55,7 @@ static void watch_free(struct kube_watch *watch)
         watch->decoding->watch = NULL;
     buf_release(&watch->waiting);
     arena_free(watch->event_arena);
-    buf_release(&watch->refusal);
+    buf_release(&watch->error_body);
     watch_decoder_release(&watch->decoder);
     free(watch->what);
     free(watch);
@@ -96,7 +96,7 @@ static void give_end(struct kube_watch *watch, const struct err *err)
     watch_free(watch);
 }
 
-static bool on_event(void *context, const char *type, struct json *object)
+static bool on_watch_event(void *context, const char *type, struct json *object)
 {
     struct kube_watch *watch = context;
     watch->busy = true;
@@ -105,7 +105,7 @@ static bool on_event(void *context, const char *type, struct json *object)
     return watch->client != NULL;
 }
 
-static void on_head(void *context, int status, const struct http_header *headers)
+static void on_watch_head(void *context, int status, const struct http_header *headers)
 {
     struct kube_watch *watch = context;
     watch->status = status;
@@ -120,7 +120,7 @@ struct arena *kube_watch_take_arena(struct kube_watch *watch)
     return arena;
 }
 
-static void decode(struct loop_work *work)
+static void watch_decode_line(struct loop_work *work)
 {
     struct decoding *decoding = CONTAINER_OF(work, struct decoding, work);
     _cleanup_(cleanup_arena) struct arena *scratch = arena_new();
@@ -142,7 +142,7 @@ static void on_decoded(struct loop_work *work);
 static void start_decoding(struct kube_watch *watch, const char *data, size_t size)
 {
     struct decoding *decoding = mem_zalloc(sizeof(*decoding));
-    decoding->work = (struct loop_work){.work = decode, .done = on_decoded};
+    decoding->work = (struct loop_work){.work = watch_decode_line, .done = on_decoded};
     decoding->watch = watch;
     decoding->arena = arena_new();
     decoding->line = watch->decoder.line;
@@ -153,7 +153,7 @@ static void start_decoding(struct kube_watch *watch, const char *data, size_t si
 }
 
 /* Decode line by line up to a large one; what is behind it waits. */
-static int feed(struct kube_watch *watch, const char *data, size_t size, struct err *err)
+static int watch_feed(struct kube_watch *watch, const char *data, size_t size, struct err *err)
 {
     const char *end = data + size;
     int result = 0;
@@ -166,17 +166,17 @@ static int feed(struct kube_watch *watch, const char *data, size_t size, struct 
             buf_append(&watch->waiting, newline + 1, (size_t)(end - newline - 1));
             return 0;
         }
-        result = watch_decoder_feed(&watch->decoder, data, piece, on_event, watch, err);
+        result = watch_decoder_feed(&watch->decoder, data, piece, on_watch_event, watch, err);
         data += piece;
     }
     return result;
 }
 
 /* Feed, and see what has become of the watch: false if it is gone. */
-static bool take_data(struct kube_watch *watch, const char *data, size_t size)
+static bool watch_take_data(struct kube_watch *watch, const char *data, size_t size)
 {
     struct err err = ERR_INIT;
-    int result = feed(watch, data, size, &err);
+    int result = watch_feed(watch, data, size, &err);
     if (watch->client && result == 0)
         return true;
     if (watch->client)
@@ -186,7 +186,7 @@ static bool take_data(struct kube_watch *watch, const char *data, size_t size)
     return false;
 }
 
-static void finish(struct kube_watch *watch)
+static void watch_finish(struct kube_watch *watch)
 {
     struct err err = watch->end_err;
     if (!err.code)
@@ -214,27 +214,27 @@ static void on_decoded(struct loop_work *work)
         give_end(watch, &err);
         return;
     }
-    if (event.object && !on_event(watch, event.type, event.object)) {
+    if (event.object && !on_watch_event(watch, event.type, event.object)) {
         watch_free(watch);
         return;
     }
     watch->event_arena = arena_free(watch->event_arena);
     struct buf waiting = watch->waiting;
     buf_init(&watch->waiting, WAITING_MAX);
-    bool lives = take_data(watch, waiting.data, waiting.size);
+    bool lives = watch_take_data(watch, waiting.data, waiting.size);
     buf_release(&waiting);
     if (lives && watch->ended && !watch->decoding)
-        finish(watch);
+        watch_finish(watch);
 }
 
-static void on_data(void *context, const void *data, size_t size)
+static void on_watch_data(void *context, const void *data, size_t size)
 {
     struct kube_watch *watch = context;
     loop_timer_start(&watch->silence, WATCH_SILENCE_MS);
     if (watch->status >= 400) {
-        buf_append(&watch->refusal, data, size);
+        buf_append(&watch->error_body, data, size);
     } else if (!watch->decoding) {
-        take_data(watch, data, size);
+        watch_take_data(watch, data, size);
     } else {
         buf_append(&watch->waiting, data, size);
         if (watch->waiting.overflowed) {
@@ -253,7 +253,7 @@ static void on_silence(struct loop_timer *timer)
     give_end(CONTAINER_OF(timer, struct kube_watch, silence), NULL);
 }
 
-static void on_end(void *context, const struct err *transport_err)
+static void on_watch_end(void *context, const struct err *transport_err)
 {
     struct kube_watch *watch = context;
     struct err err = ERR_INIT;
@@ -261,12 +261,12 @@ static void on_end(void *context, const struct err *transport_err)
     if (transport_err)
         err = *transport_err;
     else if (watch->status >= 400)
-        kube_status_of_answer(watch->status, watch->refusal.data, watch->refusal.size, watch->what,
-                              &err);
+        kube_status_of_answer(watch->status, watch->error_body.data, watch->error_body.size,
+                              watch->what, &err);
     watch->ended = true;
     watch->end_err = err;
     if (!watch->decoding)
-        finish(watch);
+        watch_finish(watch);
 }
 
 struct kube_watch *kube_watch_start(struct kube_client *client,
@@ -275,7 +275,7 @@ struct kube_watch *kube_watch_start(struct kube_client *client,
                                     const char *resource_version, kube_watch_event *event,
                                     kube_watch_end *end, void *context)
 {
-    static const struct http_callbacks LISTENER = {on_head, on_data, on_end};
+    static const struct http_callbacks LISTENER = {on_watch_head, on_watch_data, on_watch_end};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     int64_t seconds = WATCH_MIN_S + (int64_t)rand_below(&client->rand, WATCH_SPREAD_S);
     char *query = arena_printf(arena, "watch=true&allowWatchBookmarks=true&timeoutSeconds=%lld",
@@ -288,7 +288,7 @@ struct kube_watch *kube_watch_start(struct kube_client *client,
     struct kube_watch *watch = mem_zalloc(sizeof(*watch));
     watch->client = client;
     list_push(&client->watches, &watch->link);
-    buf_init(&watch->refusal, REFUSAL_MAX);
+    buf_init(&watch->error_body, ERROR_BODY_MAX);
     watch_decoder_init(&watch->decoder);
     buf_init(&watch->waiting, WAITING_MAX);
     watch->what = mem_printf("watch %s", path);

@@ -25,7 +25,7 @@ enum {
 };
 
 /* Who tells what about which object. */
-struct news {
+struct content {
     const char *api_version, *kind, *namespace_, *name, *uid, *resource_version, *field_path;
     const char *component, *type, *reason, *message;
     bool combined; /* several messages are told as one event: the newest of them */
@@ -34,10 +34,10 @@ struct news {
 struct kube_event_entry {
     struct kube_client *client;
     struct list_link link; /* in kube_client.events_by_age */
-    struct arena *arena;   /* holds the texts of `news` and the name */
-    struct news news;
+    struct arena *arena;   /* holds the texts of `content` and the name */
+    struct content content;
     const char *name;
-    char *newest_message; /* instead of the one in `news`, or NULL */
+    char *newest_message; /* instead of the one in `content`, or NULL */
     int64_t first_ms, last_ms;
     int64_t count;                   /* how often it happened */
     int64_t written_count;           /* of which the server knows, or is being told */
@@ -48,41 +48,42 @@ struct kube_event_entry {
 
 /* A short name for a long text: thousands of events are remembered. Two texts share one once in
  * 2^64, and what an attacker writes does not help it. */
-static const char *digest(struct arena *arena, const struct kube_client *client, const char *text)
+static const char *event_digest(struct arena *arena, const struct kube_client *client,
+                                const char *text)
 {
     return arena_printf(arena, "%016" PRIx64, hash_bytes(&client->event_key, text, strlen(text)));
 }
 
 /* Whose budget it takes from: an object's, for who tells about it; and there a reason's. */
 static const char *budget_object(struct arena *arena, const struct kube_client *client,
-                                 const struct news *news)
+                                 const struct content *content)
 {
-    return digest(arena, client,
-                  arena_printf(arena, "%s/%s/%s\n%s", news->namespace_, news->name, news->uid,
-                               news->component));
+    return event_digest(arena, client,
+                        arena_printf(arena, "%s/%s/%s\n%s", content->namespace_, content->name,
+                                     content->uid, content->component));
 }
 
-static const char *budget_reason(struct arena *arena, const struct news *news)
+static const char *budget_reason(struct arena *arena, const struct content *content)
 {
-    return arena_printf(arena, "%s\n%s", news->type, news->reason);
+    return arena_printf(arena, "%s\n%s", content->type, content->reason);
 }
 
 /* The same news have the same key. */
-static const char *news_key(struct arena *arena, const struct kube_client *client,
-                            const struct news *news)
+static const char *content_key(struct arena *arena, const struct kube_client *client,
+                               const struct content *content)
 {
-    return digest(arena, client,
-                  arena_printf(arena, "%s\n%s\n%s\n%s", budget_object(arena, client, news),
-                               news->field_path, budget_reason(arena, news),
-                               news->combined ? "\ncombined" : news->message));
+    return event_digest(arena, client,
+                        arena_printf(arena, "%s\n%s\n%s\n%s", budget_object(arena, client, content),
+                                     content->field_path, budget_reason(arena, content),
+                                     content->combined ? "\ncombined" : content->message));
 }
 
-static void entry_free(struct kube_event_entry *entry)
+static void event_entry_free(struct kube_event_entry *entry)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_client *client = entry->client;
     list_remove(&entry->link);
-    map_remove(&client->events, news_key(arena, client, &entry->news));
+    map_remove(&client->events, content_key(arena, client, &entry->content));
     loop_timer_stop(&entry->timer);
     arena_free(entry->arena);
     free(entry->newest_message);
@@ -92,8 +93,8 @@ static void entry_free(struct kube_event_entry *entry)
 void kube_client_forget_events(struct kube_client *client)
 {
     LIST_EACH_SAFE (struct kube_event_entry, entry, &client->events_by_age, link)
-        entry_free(entry);
-    client->first_in_line = client->last_in_line = NULL;
+        event_entry_free(entry);
+    client->first_queued = client->last_queued = NULL;
 }
 
 /* Room for one more. Who is written, or stands in line for it, stays: then there are more for a
@@ -101,27 +102,27 @@ void kube_client_forget_events(struct kube_client *client)
 static void forget_oldest(struct kube_client *client)
 {
     LIST_EACH_SAFE (struct kube_event_entry, entry, &client->events_by_age, link) {
-        if (entry == client->first_in_line || client->events.count < EVENTS_KEPT)
+        if (entry == client->first_queued || client->events.count < EVENTS_KEPT)
             break;
         if (!entry->under_way)
-            entry_free(entry);
+            event_entry_free(entry);
     }
 }
 
 static const char *message_of(const struct kube_event_entry *entry)
 {
-    return entry->newest_message ? entry->newest_message : entry->news.message;
+    return entry->newest_message ? entry->newest_message : entry->content.message;
 }
 
 /* An event lives in a namespace even where its object does not. */
 static const char *namespace_of(const struct kube_event_entry *entry)
 {
-    return *entry->news.namespace_ ? entry->news.namespace_ : "default";
+    return *entry->content.namespace_ ? entry->content.namespace_ : "default";
 }
 
 static struct json *make_event(struct arena *arena, const struct kube_event_entry *entry)
 {
-    const struct news *news = &entry->news;
+    const struct content *content = &entry->content;
     char first[MOMENT_TEXT_MAX];
     moment_format(entry->first_ms, first);
     struct json *event = kube_object_make(arena, &KUBE_EVENTS, namespace_of(entry), entry->name);
@@ -129,88 +130,88 @@ static struct json *make_event(struct arena *arena, const struct kube_event_entr
     const struct {
         const char *name, *text;
     } FIELDS[] = {
-        {"apiVersion", news->api_version},
-        {"kind", news->kind},
-        {"namespace", news->namespace_},
-        {"name", news->name},
-        {"uid", news->uid},
-        {"resourceVersion", news->resource_version},
-        {"fieldPath", news->field_path},
+        {"apiVersion", content->api_version},
+        {"kind", content->kind},
+        {"namespace", content->namespace_},
+        {"name", content->name},
+        {"uid", content->uid},
+        {"resourceVersion", content->resource_version},
+        {"fieldPath", content->field_path},
     };
     for (size_t i = 0; i < ARRAY_SIZE(FIELDS); i++)
         if (*FIELDS[i].text)
             json_set_string(arena, reference, FIELDS[i].name, FIELDS[i].text);
-    json_set_string(arena, event, "reason", news->reason);
+    json_set_string(arena, event, "reason", content->reason);
     json_set_string(arena, event, "message", message_of(entry));
     json_set_string(arena, json_ensure_object(arena, event, "source"), "component",
-                    news->component);
+                    content->component);
     json_set_string(arena, event, "firstTimestamp", first);
     json_set_string(arena, event, "lastTimestamp", first);
     json_set_int(arena, event, "count", entry->count);
-    json_set_string(arena, event, "type", news->type);
-    json_set_string(arena, event, "reportingComponent", news->component);
+    json_set_string(arena, event, "type", content->type);
+    json_set_string(arena, event, "reportingComponent", content->component);
     json_set_string(arena, event, "reportingInstance", "");
     return event;
 }
 
 static void send_next(struct kube_client *client);
 
-static void settle(struct kube_event_entry *entry, const struct err *err)
+static void event_entry_settle(struct kube_event_entry *entry, const struct err *err)
 {
     entry->under_way = false;
     /* Not made, or gone since (events expire): the next time makes a new one. */
     if (err)
-        entry_free(entry);
+        event_entry_free(entry);
     else if (entry->count > entry->written_count)
         loop_timer_start(&entry->timer, COUNT_DELAY_MS);
 }
 
-static void on_made(void *context, struct json *object, const struct err *err)
+static void on_event_created(void *context, struct json *object, const struct err *err)
 {
     struct kube_event_entry *entry = context;
     struct kube_client *client = entry->client;
     client->events_under_way--;
-    settle(entry, err);
+    event_entry_settle(entry, err);
     send_next(client);
 }
 
-static void send(struct kube_event_entry *entry)
+static void event_entry_send(struct kube_event_entry *entry)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     entry->written_count = entry->count;
-    kube_create(entry->client, &KUBE_EVENTS, namespace_of(entry), make_event(arena, entry), on_made,
-                entry);
+    kube_create(entry->client, &KUBE_EVENTS, namespace_of(entry), make_event(arena, entry),
+                on_event_created, entry);
 }
 
 static void send_next(struct kube_client *client)
 {
-    while (client->first_in_line && client->events_under_way < UNDER_WAY_MAX) {
-        struct kube_event_entry *entry = client->first_in_line;
-        client->first_in_line = entry->behind;
-        if (!client->first_in_line)
-            client->last_in_line = NULL;
-        client->line_length--;
+    while (client->first_queued && client->events_under_way < UNDER_WAY_MAX) {
+        struct kube_event_entry *entry = client->first_queued;
+        client->first_queued = entry->behind;
+        if (!client->first_queued)
+            client->last_queued = NULL;
+        client->queue_length--;
         client->events_under_way++;
-        send(entry);
+        event_entry_send(entry);
     }
 }
 
-static void stand_in_line(struct kube_event_entry *entry)
+static void event_enqueue(struct kube_event_entry *entry)
 {
     struct kube_client *client = entry->client;
     entry->under_way = true;
-    if (client->last_in_line)
-        client->last_in_line->behind = entry;
+    if (client->last_queued)
+        client->last_queued->behind = entry;
     else
-        client->first_in_line = entry;
-    client->last_in_line = entry;
-    client->line_length++;
+        client->first_queued = entry;
+    client->last_queued = entry;
+    client->queue_length++;
     send_next(client);
 }
 
-static void on_written(void *context, struct json *object, const struct err *err)
+static void on_event_written(void *context, struct json *object, const struct err *err)
 {
-    settle(context, err);
+    event_entry_settle(context, err);
 }
 
 static void write_count(struct kube_event_entry *entry)
@@ -221,22 +222,22 @@ static void write_count(struct kube_event_entry *entry)
     struct json *patch = json_object(arena);
     json_set_int(arena, patch, "count", entry->count);
     json_set_string(arena, patch, "lastTimestamp", last);
-    if (entry->news.combined)
+    if (entry->content.combined)
         json_set_string(arena, patch, "message", message_of(entry));
     entry->written_count = entry->count;
     entry->under_way = true;
     kube_patch(entry->client, &KUBE_EVENTS, namespace_of(entry), entry->name, NULL, patch,
-               on_written, entry);
+               on_event_written, entry);
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_event_timer(struct loop_timer *timer)
 {
     struct kube_event_entry *entry = CONTAINER_OF(timer, struct kube_event_entry, timer);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_client *client = entry->client;
     int64_t wait_ms =
-        kube_event_budget_take(&client->event_budget, budget_object(arena, client, &entry->news),
-                               budget_reason(arena, &entry->news), loop_now_ms(client->loop));
+        kube_event_budget_take(&client->event_budget, budget_object(arena, client, &entry->content),
+                               budget_reason(arena, &entry->content), loop_now_ms(client->loop));
     if (wait_ms > 0)
         loop_timer_start(&entry->timer, wait_ms);
     else
@@ -263,19 +264,19 @@ static unsigned long long event_number(struct kube_client *client)
 }
 
 /* The texts of the news and the event's name, in memory of exactly their size. */
-static void copy_texts(struct kube_event_entry *entry, const struct news *news)
+static void copy_texts(struct kube_event_entry *entry, const struct content *content)
 {
     const char **texts[] = {
-        &entry->news.api_version, &entry->news.kind,       &entry->news.namespace_,
-        &entry->news.name,        &entry->news.uid,        &entry->news.resource_version,
-        &entry->news.component,   &entry->news.type,       &entry->news.reason,
-        &entry->news.message,     &entry->news.field_path, &entry->name,
+        &entry->content.api_version, &entry->content.kind,       &entry->content.namespace_,
+        &entry->content.name,        &entry->content.uid,        &entry->content.resource_version,
+        &entry->content.component,   &entry->content.type,       &entry->content.reason,
+        &entry->content.message,     &entry->content.field_path, &entry->name,
     };
     char name[NAME_BASE_MAX + 32];
     size_t size = 0;
-    snprintf(name, sizeof(name), "%.*s.%016llx", (int)NAME_BASE_MAX, news->name,
+    snprintf(name, sizeof(name), "%.*s.%016llx", (int)NAME_BASE_MAX, content->name,
              event_number(entry->client));
-    entry->news = *news;
+    entry->content = *content;
     entry->name = name;
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         size += strlen(*texts[i]) + 1;
@@ -285,15 +286,15 @@ static void copy_texts(struct kube_event_entry *entry, const struct news *news)
 }
 
 static struct kube_event_entry *entry_new(struct kube_client *client, const char *key,
-                                          const struct news *news)
+                                          const struct content *content)
 {
     struct kube_event_entry *entry = mem_zalloc(sizeof(*entry));
     forget_oldest(client);
     entry->client = client;
-    copy_texts(entry, news);
+    copy_texts(entry, content);
     entry->first_ms = loop_wall_ms(client->loop);
     entry->count = 1;
-    loop_timer_init(client->loop, &entry->timer, on_timer);
+    loop_timer_init(client->loop, &entry->timer, on_event_timer);
     list_append(&client->events_by_age, &entry->link);
     map_put(&client->events, key, entry);
     return entry;
@@ -311,39 +312,40 @@ static void cut_message(char *message)
     memcpy(message + size, mark, sizeof(mark));
 }
 
-static void tell_new(struct kube_client *client, const char *key, const char *object,
-                     const char *reason, const struct news *news)
+static void event_add_new(struct kube_client *client, const char *key, const char *object,
+                          const char *reason, const struct content *content)
 {
-    bool important = str_eq(news->type, "Warning") ||
+    bool important = str_eq(content->type, "Warning") ||
                      kube_event_budget_is_first(&client->event_budget, object, reason);
-    if (client->line_length >= (important ? LINE_IMPORTANT_MAX : LINE_MAX))
+    if (client->queue_length >= (important ? LINE_IMPORTANT_MAX : LINE_MAX))
         return;
     if (kube_event_budget_take(&client->event_budget, object, reason, loop_now_ms(client->loop)))
         return;
-    stand_in_line(entry_new(client, key, news));
+    event_enqueue(entry_new(client, key, content));
 }
 
-static void tell(struct kube_client *client, struct arena *arena, struct news *news)
+static void event_record(struct kube_client *client, struct arena *arena, struct content *content)
 {
-    const char *object = budget_object(arena, client, news), *reason = budget_reason(arena, news);
-    const char *key = news_key(arena, client, news);
+    const char *object = budget_object(arena, client, content),
+               *reason = budget_reason(arena, content);
+    const char *key = content_key(arena, client, content);
     struct kube_event_entry *entry = map_get(&client->events, key);
     if (!entry && kube_event_budget_combines(&client->event_budget, object, reason,
                                              loop_now_ms(client->loop))) {
-        char *message = arena_printf(arena, "(combined from similar events): %s", news->message);
+        char *message = arena_printf(arena, "(combined from similar events): %s", content->message);
         cut_message(message);
-        news->message = message;
-        news->combined = true;
-        key = news_key(arena, client, news);
+        content->message = message;
+        content->combined = true;
+        key = content_key(arena, client, content);
         entry = map_get(&client->events, key);
     }
     if (!entry) {
-        tell_new(client, key, object, reason, news);
+        event_add_new(client, key, object, reason, content);
         return;
     }
-    if (news->combined) {
+    if (content->combined) {
         free(entry->newest_message);
-        entry->newest_message = mem_strdup(news->message);
+        entry->newest_message = mem_strdup(content->message);
     }
     raise_count(entry);
 }
@@ -356,7 +358,7 @@ tell_about(struct kube_client *client, const struct json *about, const char *fie
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char *message = arena_vprintf(arena, format, args);
     cut_message(message);
-    struct news news = {
+    struct content content = {
         .api_version = json_get_string(about, "apiVersion", ""),
         .kind = json_get_string(about, "kind", ""),
         .namespace_ = kube_meta_namespace(about),
@@ -369,7 +371,7 @@ tell_about(struct kube_client *client, const struct json *about, const char *fie
         .reason = reason,
         .message = message,
     };
-    tell(client, arena, &news);
+    event_record(client, arena, &content);
 }
 
 void kube_event(struct kube_client *client, const struct json *about, const char *component,

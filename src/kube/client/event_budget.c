@@ -82,10 +82,10 @@ bool kube_event_budget_combines(struct kube_event_budget *budget, const char *ob
 {
     make_room(budget);
     struct kube_event_topic *topic = reason_get(budget, object, reason, now_ms);
-    if (now_ms - topic->heard_ms > KUBE_EVENT_SILENCE_MS)
+    if (now_ms - topic->heard_ms > KUBE_EVENT_FORGET_MS)
         topic->told_apart = 0;
     topic->heard_ms = now_ms;
-    if (topic->told_apart == KUBE_EVENT_TOLD_APART_MAX)
+    if (topic->told_apart == KUBE_EVENT_MESSAGES_MAX)
         return true;
     topic->told_apart++;
     return false;
@@ -99,7 +99,7 @@ bool kube_event_budget_is_first(const struct kube_event_budget *budget, const ch
     return !topic || !topic->spent;
 }
 
-static int64_t wait_ms(const struct kube_event_topic *topic)
+static int64_t topic_wait_ms(const struct kube_event_topic *topic)
 {
     return topic->tokens >= 1 ? 0 : (int64_t)((1 - topic->tokens) * KUBE_EVENT_REFILL_MS) + 1;
 }
@@ -110,7 +110,7 @@ int64_t kube_event_budget_take(struct kube_event_budget *budget, const char *obj
     make_room(budget);
     struct kube_event_topic *whole = topic_get(budget, object, KUBE_EVENT_OBJECT_BURST, now_ms);
     struct kube_event_topic *part = reason_get(budget, object, reason, now_ms);
-    int64_t whole_ms = wait_ms(whole), part_ms = wait_ms(part);
+    int64_t whole_ms = topic_wait_ms(whole), part_ms = topic_wait_ms(part);
     if (part->spent && (whole_ms || part_ms))
         return whole_ms > part_ms ? whole_ms : part_ms;
     part->spent = true;

@@ -12,7 +12,7 @@ enum { LIST_MAX = 1000 }; /* arguments, variables */
 
 /* ---- the kubeconfig's field ------------------------------------------------------------------ */
 
-static int fault(const char *command, struct err *err, const char *what)
+static int exec_credential_fail(const char *command, struct err *err, const char *what)
 {
     return err_set(err, ERR_INVALID, "credential plugin '%.100s': %s", command, what);
 }
@@ -66,7 +66,8 @@ static int read_interactive(const struct json *exec, bool required, enum exec_in
 }
 
 /* A path in it is relative to the kubeconfig; a mere name is looked for in $PATH. */
-static const char *resolve(struct arena *arena, const char *path, const char *command)
+static const char *exec_credential_command_path(struct arena *arena, const char *path,
+                                                const char *command)
 {
     const char *slash = strrchr(path, '/');
     if (*command == '/' || !strchr(command, '/') || !slash)
@@ -80,19 +81,19 @@ static struct json *describe_cluster(struct arena *arena, const struct json *clu
 {
     static const char *const KEPT[] = {"server", "tls-server-name", "insecure-skip-tls-verify",
                                        "certificate-authority-data", "proxy-url"};
-    struct json *told = json_object(arena);
+    struct json *info = json_object(arena);
     for (size_t i = 0; i < ARRAY_SIZE(KEPT); i++) {
         const struct json *value = json_get(cluster, KEPT[i]);
         if (value)
-            json_set(arena, told, KEPT[i], json_clone(arena, value));
+            json_set(arena, info, KEPT[i], json_clone(arena, value));
     }
     JSON_EACH (extension, json_get(cluster, "extensions")) {
         const struct json *value = json_get(extension, "extension");
         if (str_eq(json_get_string(extension, "name", ""), "client.authentication.k8s.io/exec") &&
             value)
-            json_set(arena, told, "config", json_clone(arena, value));
+            json_set(arena, info, "config", json_clone(arena, value));
     }
-    return told;
+    return info;
 }
 
 int exec_plugin_read(struct arena *arena, const char *path, const struct json *exec,
@@ -111,13 +112,14 @@ int exec_plugin_read(struct arena *arena, const char *path, const struct json *e
                        "newer plugin",
                        command, plugin.api_version);
     if (read_args(arena, json_get(exec, "args"), &plugin.args) < 0)
-        return fault(command, err, "args must be a list of strings");
+        return exec_credential_fail(command, err, "args must be a list of strings");
     if (read_env(arena, json_get(exec, "env"), &plugin.env) < 0)
-        return fault(command, err, "env must be a list of name and value");
+        return exec_credential_fail(command, err, "env must be a list of name and value");
     if (read_interactive(exec, v1, &plugin.interactive) < 0)
-        return fault(command, err,
-                     "interactiveMode must be Never, IfAvailable or Always, and is needed with v1");
-    plugin.command = resolve(arena, path, command);
+        return exec_credential_fail(
+            command, err,
+            "interactiveMode must be Never, IfAvailable or Always, and is needed with v1");
+    plugin.command = exec_credential_command_path(arena, path, command);
     plugin.install_hint = *hint ? hint : NULL;
     if (json_get_bool(exec, "provideClusterInfo", false))
         plugin.cluster = describe_cluster(arena, cluster);

@@ -31,7 +31,7 @@ struct exec_renewal {
     int result;
 };
 
-static void release(struct exec_renewal *renewal)
+static void renewal_free(struct exec_renewal *renewal)
 {
     arena_free(renewal->arena);
     close(renewal->cancel_fd);
@@ -39,7 +39,7 @@ static void release(struct exec_renewal *renewal)
 }
 
 /* The next run, for a credential that lives so long. */
-static void plan(struct exec_renewal *renewal, int64_t expires_ms)
+static void renewal_schedule(struct exec_renewal *renewal, int64_t expires_ms)
 {
     int64_t now = loop_wall_ms(renewal->loop);
     if (expires_ms == INT64_MAX)
@@ -50,7 +50,7 @@ static void plan(struct exec_renewal *renewal, int64_t expires_ms)
     loop_timer_start(&renewal->timer, delay > GAP_MIN_MS ? delay : GAP_MIN_MS);
 }
 
-static void run(struct loop_work *work)
+static void renewal_run_plugin(struct loop_work *work)
 {
     struct exec_renewal *renewal = CONTAINER_OF(work, struct exec_renewal, work);
     renewal->result = exec_plugin_run(renewal->arena, renewal->plugin, false, renewal->cancel_fd,
@@ -62,7 +62,7 @@ static void on_done(struct loop_work *work)
     struct exec_renewal *renewal = CONTAINER_OF(work, struct exec_renewal, work);
     renewal->running = false;
     if (renewal->freed) {
-        release(renewal);
+        renewal_free(renewal);
         return;
     }
     renewal->ran_ms = loop_now_ms(renewal->loop);
@@ -73,11 +73,11 @@ static void on_done(struct loop_work *work)
         return;
     }
     renewal->gap_ms = GAP_MIN_MS;
-    plan(renewal, renewal->credential.expires_ms);
+    renewal_schedule(renewal, renewal->credential.expires_ms);
     renewal->renewed(renewal->context, &renewal->credential, NULL);
 }
 
-static void on_timer(struct loop_timer *timer)
+static void on_renewal_timer(struct loop_timer *timer)
 {
     struct exec_renewal *renewal = CONTAINER_OF(timer, struct exec_renewal, timer);
     renewal->running = true;
@@ -85,7 +85,7 @@ static void on_timer(struct loop_timer *timer)
     loop_work_start(renewal->loop, &renewal->work);
 }
 
-void exec_renewal_doubt(struct exec_renewal *renewal)
+void exec_renewal_rejected(struct exec_renewal *renewal)
 {
     int64_t now = loop_now_ms(renewal->loop);
     int64_t due = renewal->ran_ms + renewal->gap_ms > now ? renewal->ran_ms + renewal->gap_ms : now;
@@ -105,13 +105,13 @@ struct exec_renewal *exec_renewal_new(struct loop *loop, const struct exec_plugi
         .ran_ms = loop_now_ms(loop),
         .gap_ms = GAP_MIN_MS,
         .cancel_fd = eventfd(0, EFD_CLOEXEC),
-        .work = {.work = run, .done = on_done},
+        .work = {.work = renewal_run_plugin, .done = on_done},
         .arena = arena_new(),
     };
     if (renewal->cancel_fd < 0)
         mem_panic("credential plugin: no descriptor is left");
-    loop_timer_init(loop, &renewal->timer, on_timer);
-    plan(renewal, expires_ms);
+    loop_timer_init(loop, &renewal->timer, on_renewal_timer);
+    renewal_schedule(renewal, expires_ms);
     return renewal;
 }
 
@@ -123,6 +123,6 @@ struct exec_renewal *exec_renewal_free(struct exec_renewal *renewal)
     renewal->freed = true;
     eventfd_write(renewal->cancel_fd, 1);
     if (!renewal->running)
-        release(renewal);
+        renewal_free(renewal);
     return NULL;
 }

@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "kube/client/client_internal.h"
 #include "kube/object.h"
-#include "kube/patch/pick.h"
+#include "kube/patch/projection.h"
 
 #include <stdio.h>
 
@@ -68,7 +68,7 @@ struct kube_informer {
     bool synced;
 
     struct map slots; /* by "namespace/name" */
-    struct kube_siblings siblings;
+    struct kube_object_families families;
     VEC(struct slot *) order;
     VEC(struct change) changes; /* made, not yet told */
     bool telling, freed;
@@ -109,7 +109,7 @@ static struct json *pick_fields(struct arena *arena, const struct json *json,
                                 const char *const *fields)
 {
     static const char *const identity[] = {"name", "namespace", "uid", "resourceVersion"};
-    struct json *object = kube_pick(arena, json, fields);
+    struct json *object = kube_project_fields(arena, json, fields);
     struct json *metadata = json_ensure_object(arena, object, "metadata");
     for (size_t i = 0; i < ARRAY_SIZE(identity); i++) {
         const char *text = json_get_string(json_get(json, "metadata"), identity[i], NULL);
@@ -138,7 +138,7 @@ static struct kube_object *make_object(struct kube_informer *informer, struct js
         informer->fields ? pick_fields(arena, json, informer->fields) : json_clone(arena, json);
     if (wants_kind(informer->fields))
         kube_object_set_kind(arena, object, informer->resource);
-    return kube_siblings_add(&informer->siblings, object);
+    return kube_object_families_add(&informer->families, object);
 }
 
 /* Put what the server says into the copy. The same name with another uid is another object: the old
@@ -182,7 +182,7 @@ static void put_object(struct kube_informer *informer, struct json *json, struct
     slot->object = object;
 }
 
-static void remove_object(struct kube_informer *informer, const struct json *json)
+static void informer_remove_object(struct kube_informer *informer, const struct json *json)
 {
     char key[KEY_MAX];
     struct slot *slot = make_key(key, kube_meta_namespace(json), kube_meta_name(json))
@@ -205,7 +205,7 @@ static void informer_release(struct kube_informer *informer)
     vec_release(&informer->changes);
     vec_release(&informer->order);
     map_release(&informer->slots);
-    kube_siblings_release(&informer->siblings);
+    kube_object_families_release(&informer->families);
     state_machine_release(&informer->machine);
     free(informer->namespace_);
     free(informer->label_selector);
@@ -226,7 +226,7 @@ static bool tell_changes(struct kube_informer *informer)
         kube_object_unref(change->new_);
         *change = (struct change){0};
         if (is_gone)
-            kube_siblings_tidy(&informer->siblings);
+            kube_object_families_drop_unused(&informer->families);
     }
     informer->telling = false;
     if (informer->freed) {
@@ -259,7 +259,7 @@ static void wait_and_retry(struct kube_informer *informer)
     loop_timer_start(&informer->retry, wait_ms / 2 + (int64_t)spread);
 }
 
-static void on_retry(struct loop_timer *timer)
+static void on_informer_retry(struct loop_timer *timer)
 {
     struct kube_informer *informer = CONTAINER_OF(timer, struct kube_informer, retry);
     if (informer->resource_version)
@@ -268,7 +268,7 @@ static void on_retry(struct loop_timer *timer)
         start_list(informer);
 }
 
-static void on_event(void *context, const char *type, struct json *object)
+static void on_informer_event(void *context, const char *type, struct json *object)
 {
     struct kube_informer *informer = context;
     informer->watch_useful = true;
@@ -278,7 +278,7 @@ static void on_event(void *context, const char *type, struct json *object)
     if (str_eq(type, "BOOKMARK"))
         return;
     if (str_eq(type, "DELETED"))
-        remove_object(informer, object);
+        informer_remove_object(informer, object);
     else
         put_object(informer, object, kube_watch_take_arena(informer->watch));
     tell_changes(informer);
@@ -315,12 +315,13 @@ static void start_watch(struct kube_informer *informer)
         state_machine_move(&informer->machine, WATCHING);
     informer->watch_start_ms = loop_now_ms(informer->client->loop);
     informer->watch_useful = false;
-    informer->watch = kube_watch_start(
-        informer->client, informer->resource, informer->namespace_, informer->label_selector,
-        informer->field_selector, informer->resource_version, on_event, on_watch_end, informer);
+    informer->watch =
+        kube_watch_start(informer->client, informer->resource, informer->namespace_,
+                         informer->label_selector, informer->field_selector,
+                         informer->resource_version, on_informer_event, on_watch_end, informer);
 }
 
-void kube_informer_doubt(struct kube_informer *informer)
+void kube_informer_resync(struct kube_informer *informer)
 {
     int64_t lasted_ms = loop_now_ms(informer->client->loop) - informer->watch_start_ms;
     if (!informer->watch || lasted_ms < WATCH_SHORT_MS)
@@ -402,7 +403,7 @@ kube_informer_new_of_fields(struct kube_client *client, const struct kube_resour
     informer->context = context;
     map_init(&informer->slots);
     state_machine_init(&informer->machine, "informer", STATES, ARRAY_SIZE(STATES), LISTING);
-    loop_timer_init(client->loop, &informer->retry, on_retry);
+    loop_timer_init(client->loop, &informer->retry, on_informer_retry);
     start_list(informer);
     return informer;
 }

@@ -14,7 +14,8 @@ enum { FILE_SIZE_MAX = 4 << 20 };
 
 static const char SERVICE_ACCOUNT[] = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-static int read_text(struct arena *arena, const char *path, const char **ret, struct err *err)
+static int kubeconfig_read_file(struct arena *arena, const char *path, const char **ret,
+                                struct err *err)
 {
     _cleanup_buf_ struct buf buf;
     buf_init(&buf, FILE_SIZE_MAX);
@@ -29,7 +30,7 @@ static int read_text(struct arena *arena, const char *path, const char **ret, st
 static int read_token(struct arena *arena, const char *path, const char **ret, struct err *err)
 {
     const char *text = NULL;
-    int result = read_text(arena, path, &text, err);
+    int result = kubeconfig_read_file(arena, path, &text, err);
     if (result < 0)
         return result;
     const char *start = text + strspn(text, " \t\r\n");
@@ -46,7 +47,7 @@ static int load_pem(struct arena *arena, const struct kubeconfig *config, const 
 {
     if (*pem || !path)
         return 0;
-    int result = read_text(arena, path, pem, err);
+    int result = kubeconfig_read_file(arena, path, pem, err);
     if (result < 0)
         err_wrap(err, "kubeconfig '%s': %s", config->path, field);
     return result;
@@ -83,7 +84,7 @@ static int read_files(struct arena *arena, char *const *paths, size_t count, boo
         const char *text = NULL;
         if (!all_must && (!*paths[i] || !file_exists(paths[i])))
             continue;
-        int result = read_text(arena, paths[i], &text, err);
+        int result = kubeconfig_read_file(arena, paths[i], &text, err);
         if (result < 0) {
             err_wrap(err, "kubeconfig");
             return result;
@@ -140,7 +141,8 @@ int kubeconfig_read_service_account(struct arena *arena, const char *directory, 
     config.token_file = arena_printf(arena, "%s/token", directory);
     int result = read_token(arena, config.token_file, &config.token, err);
     if (result == 0)
-        result = read_text(arena, arena_printf(arena, "%s/ca.crt", directory), &config.ca_pem, err);
+        result = kubeconfig_read_file(arena, arena_printf(arena, "%s/ca.crt", directory),
+                                      &config.ca_pem, err);
     if (result < 0) {
         err_wrap(err, "service account");
         return result;
@@ -184,7 +186,7 @@ int kubeconfig_find(struct arena *arena, const char *path, const char *context,
 
 /* ---- What to do where the server does not know us ---- */
 
-const char *kubeconfig_refusal_text(struct arena *arena, const struct kubeconfig *config)
+const char *kubeconfig_rejection_text(struct arena *arena, const struct kubeconfig *config)
 {
     const char *path = config->path;
     if (!path)

@@ -42,7 +42,7 @@ static __attribute__((format(printf, 4, 5))) int refuse(struct reading *reading,
 }
 #define refuse(...) ERR_IS_NEGATIVE(refuse(__VA_ARGS__))
 
-static const char *beside(struct reading *reading, const char *path)
+static const char *kubeconfig_relative_path(struct reading *reading, const char *path)
 {
     const char *slash = strrchr(reading->source->name, '/');
     if (*path == '/' || !slash)
@@ -87,7 +87,7 @@ static int read_pem(struct reading *reading, const struct json *object, const ch
         return refuse(reading, why.code, json_get(object, data_name), "%s: %s", data_name,
                       why.message);
     *ret = text;
-    *ret_path = *path && !*data ? beside(reading, path) : NULL;
+    *ret_path = *path && !*data ? kubeconfig_relative_path(reading, path) : NULL;
     return 0;
 }
 
@@ -191,7 +191,7 @@ static int read_user(struct reading *reading, const struct json *user, const str
                       "token or a client certificate");
     const char *token_file = json_get_string(user, "tokenFile", "");
     if (*token_file)
-        config->token_file = beside(reading, token_file);
+        config->token_file = kubeconfig_relative_path(reading, token_file);
     else
         config->token = read_string(user, "token");
     config->username = read_string(user, "username");
@@ -254,7 +254,7 @@ static int read_context(struct reading *reading, const char *name, const struct 
     return result < 0 ? result : read_user(reading, user, cluster, config);
 }
 
-static int read_text(struct reading *reading, const struct source *source)
+static int kubeconfig_parse_text(struct reading *reading, const struct source *source)
 {
     struct json *documents = NULL;
     struct file *file = &reading->files[reading->count];
@@ -286,7 +286,7 @@ int kubeconfig_parse(struct arena *arena, const struct source *texts, size_t cou
     if (count == 0)
         return err_set(err, ERR_NOT_FOUND, "kubeconfig: there is none");
     for (size_t i = 0; i < count; i++) {
-        int result = read_text(&reading, &texts[i]);
+        int result = kubeconfig_parse_text(&reading, &texts[i]);
         if (result < 0)
             return result;
     }

@@ -19,7 +19,7 @@ void watch_decoder_release(struct watch_decoder *decoder)
     decoder->arena = arena_free(decoder->arena);
 }
 
-static bool is_blank(const char *line, size_t size)
+static bool line_is_blank(const char *line, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         if (!strchr(" \t\r", line[i]))
@@ -32,7 +32,7 @@ int watch_decoder_read(struct arena *arena, const char *line, size_t size, struc
 {
     static const char *const TYPES[] = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK"};
     *ret = (struct watch_event){0};
-    if (is_blank(line, size))
+    if (line_is_blank(line, size))
         return 0;
     struct json *json = NULL;
     if (json_parse(arena, line, size, NULL, &json, err) < 0) {
@@ -104,7 +104,7 @@ int watch_decoder_feed(struct watch_decoder *decoder, const void *data, size_t s
 
 int watch_decoder_end(const struct watch_decoder *decoder, struct err *err)
 {
-    if (is_blank(decoder->line.data, decoder->line.size))
+    if (line_is_blank(decoder->line.data, decoder->line.size))
         return 0;
     return err_set(err, ERR_UNAVAILABLE, "watch: the stream ended within an event");
 }

@@ -16,7 +16,7 @@ static bool is_scalar(const struct json *value)
     return value->type != JSON_ARRAY && value->type != JSON_OBJECT;
 }
 
-static int compare_names(const void *a, const void *b)
+static int fieldset_compare_names(const void *a, const void *b)
 {
     const struct json *const *x = a, *const *y = b;
     return strcmp((*x)->name, (*y)->name);
@@ -29,7 +29,7 @@ static void sort_members(struct arena *arena, struct json *key)
     size_t count = 0;
     JSON_EACH (member, key)
         members[count++] = member;
-    qsort(members, count, sizeof(struct json *), compare_names);
+    qsort(members, count, sizeof(struct json *), fieldset_compare_names);
     key->first = key->last = NULL;
     key->count = 0;
     for (size_t i = 0; i < count; i++)
@@ -40,9 +40,9 @@ static int read_key(struct arena *arena, const char *text, struct fieldset_eleme
                     struct err *err)
 {
     struct json *key;
-    int r = json_parse(arena, text, strlen(text), NULL, &key, err);
-    if (r < 0)
-        return r;
+    int result = json_parse(arena, text, strlen(text), NULL, &key, err);
+    if (result < 0)
+        return result;
     bool good = key->type == JSON_OBJECT && key->count > 0;
     JSON_EACH (member, key)
         good = good && is_scalar(member);
@@ -54,13 +54,13 @@ static int read_key(struct arena *arena, const char *text, struct fieldset_eleme
     return 0;
 }
 
-static int read_value(struct arena *arena, const char *text, struct fieldset_element *ret,
-                      struct err *err)
+static int fieldset_read_value(struct arena *arena, const char *text, struct fieldset_element *ret,
+                               struct err *err)
 {
     struct json *value;
-    int r = json_parse(arena, text, strlen(text), NULL, &value, err);
-    if (r < 0)
-        return r;
+    int result = json_parse(arena, text, strlen(text), NULL, &value, err);
+    if (result < 0)
+        return result;
     if (!is_scalar(value))
         return err_set(err, ERR_BAD_REQUEST, "an element of a set is a plain value");
     *ret = (struct fieldset_element){.kind = FIELDSET_VALUE, .value = value};
@@ -81,7 +81,7 @@ static int read_element(struct arena *arena, const char *text, struct fieldset_e
     case 'k':
         return read_key(arena, rest, ret, err);
     case 'v':
-        return read_value(arena, rest, ret, err);
+        return fieldset_read_value(arena, rest, ret, err);
     case 'i':
         ret->kind = FIELDSET_INDEX;
         return str_to_int64(rest, INT64_MIN, INT64_MAX, &ret->index, err);
@@ -107,12 +107,12 @@ static int read_level(struct arena *arena, const struct json *fields, struct fie
             dot = true;
             continue;
         }
-        int r = read_element(arena, field->name, &element, err);
-        if (r > 0)
+        int result = read_element(arena, field->name, &element, err);
+        if (result > 0)
             continue;
-        if (r == 0)
-            r = read_level(arena, field, &children, &member, err);
-        if (r < 0)
+        if (result == 0)
+            result = read_level(arena, field, &children, &member, err);
+        if (result < 0)
             return err_wrap(err, "%.100s", field->name);
         fieldset_add(arena, &builder, element, member, children);
     }
@@ -130,7 +130,8 @@ int fieldset_from_json(struct arena *arena, const struct json *fields, struct fi
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static const char *text_of(struct arena *arena, const struct fieldset_element *element)
+static const char *fieldset_element_text(struct arena *arena,
+                                         const struct fieldset_element *element)
 {
     switch (element->kind) {
     case FIELDSET_FIELD: {
@@ -162,7 +163,7 @@ static struct json *member_of(struct arena *arena, struct json *object, const ch
 static void write_level(struct arena *arena, struct fieldset set, struct json *object)
 {
     for (const struct fieldset_node *node = set.first; node; node = node->next) {
-        struct json *below = member_of(arena, object, text_of(arena, &node->element));
+        struct json *below = member_of(arena, object, fieldset_element_text(arena, &node->element));
         if (node->member && node->children.first)
             member_of(arena, below, ".");
         write_level(arena, node->children, below);

@@ -52,9 +52,9 @@ struct fieldset managed_fields_in_scope(struct arena *arena, const struct manage
     return fieldset_build(arena, &builder);
 }
 
-struct json *managed_fields_nought(struct arena *arena, const struct managed_write *write)
+struct json *managed_fields_zero(struct arena *arena, const struct managed_write *write)
 {
-    return write->custom ? json_object(arena) : typed_nought(arena, write->type);
+    return write->custom ? json_object(arena) : typed_zero(arena, write->type);
 }
 
 /* ---- Entries --------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static bool has_entries(const struct managed_fields *managed)
 
 /* ---- Not too many ---------------------------------------------------------------------------- */
 
-static int compare_age(const void *a, const void *b)
+static int managed_entry_compare_age(const void *a, const void *b)
 {
     const struct managed_entry *x = *(struct managed_entry *const *)a;
     const struct managed_entry *y = *(struct managed_entry *const *)b;
@@ -145,7 +145,7 @@ static void limit_updaters(struct arena *arena, const struct managed_fields *man
     for (struct managed_entry *entry = managed->first; entry; entry = entry->next)
         if (!entry->applied && !fieldset_is_empty(entry->fields))
             oldest[filled++] = entry;
-    qsort(oldest, count, sizeof(struct managed_entry *), compare_age);
+    qsort(oldest, count, sizeof(struct managed_entry *), managed_entry_compare_age);
     size_t left = count;
     for (size_t i = 0; i < count && left > MANAGED_UPDATERS_MAX; i++) {
         struct managed_entry *ancient = ancient_of(managed, oldest, i);
@@ -220,7 +220,7 @@ void managed_fields_track(struct arena *arena, const struct managed_write *write
     json_remove(json_get(object, "metadata"), "managedFields");
     if (old && !managed.first)
         return;
-    managed_fields_update(arena, &managed, write, old ? old : managed_fields_nought(arena, write),
+    managed_fields_update(arena, &managed, write, old ? old : managed_fields_zero(arena, write),
                           object);
     managed_fields_put(arena, &managed, object);
 }

@@ -63,7 +63,7 @@ static size_t parse_index(const char *token)
     return index;
 }
 
-static int resolve(struct patching *patching, const char *pointer, struct place *ret)
+static int patch_resolve_pointer(struct patching *patching, const char *pointer, struct place *ret)
 {
     *ret = (struct place){.value = patching->root};
     if (*pointer != '\0' && *pointer != '/')
@@ -143,7 +143,7 @@ static void insert_before(struct json *array, struct json *value, size_t index)
 static int add_value(struct patching *patching, const char *pointer, struct json *value)
 {
     struct place place;
-    int result = resolve(patching, pointer, &place);
+    int result = patch_resolve_pointer(patching, pointer, &place);
     if (result < 0)
         return result;
     if (place.depth + depth_of(value) > KUBE_PATCH_DEPTH_MAX)
@@ -165,7 +165,7 @@ static int add_value(struct patching *patching, const char *pointer, struct json
 static int take_value(struct patching *patching, const char *pointer, struct json **ret)
 {
     struct place place;
-    int result = resolve(patching, pointer, &place);
+    int result = patch_resolve_pointer(patching, pointer, &place);
     if (result == 0)
         result = require_value(patching, pointer, &place);
     if (result < 0)
@@ -197,7 +197,7 @@ static int op_replace(struct patching *patching, const char *path, const char *f
                       const struct json *value)
 {
     struct place place;
-    int result = resolve(patching, path, &place);
+    int result = patch_resolve_pointer(patching, path, &place);
     if (result == 0)
         result = require_value(patching, path, &place);
     if (result < 0)
@@ -231,7 +231,7 @@ static int op_copy(struct patching *patching, const char *path, const char *from
                    const struct json *value)
 {
     struct place place;
-    int result = resolve(patching, from, &place);
+    int result = patch_resolve_pointer(patching, from, &place);
     if (result == 0)
         result = require_value(patching, from, &place);
     if (result < 0)
@@ -248,7 +248,7 @@ static int op_test(struct patching *patching, const char *path, const char *from
                    const struct json *value)
 {
     struct place place;
-    int result = resolve(patching, path, &place);
+    int result = patch_resolve_pointer(patching, path, &place);
     if (result < 0)
         return result;
     /* Upstream lets a test for null hold where nothing is. */

@@ -66,7 +66,7 @@ static struct json *array_of(struct merging *merging, struct items items)
 }
 
 /* Two elements are the same one if their keys are equal, or, without a key, their values. */
-static bool is_same(const struct json *a, const struct json *b, const char *key)
+static bool element_is_same(const struct json *a, const struct json *b, const char *key)
 {
     if (!key)
         return json_equal(a, b);
@@ -74,10 +74,10 @@ static bool is_same(const struct json *a, const struct json *b, const char *key)
     return key_a && json_equal(key_a, json_get(b, key));
 }
 
-static size_t find(struct items items, const struct json *wanted, const char *key)
+static size_t items_find(struct items items, const struct json *wanted, const char *key)
 {
     for (size_t i = 0; i < items.count; i++)
-        if (is_same(items.at[i], wanted, key))
+        if (element_is_same(items.at[i], wanted, key))
             return i;
     return SIZE_MAX;
 }
@@ -93,7 +93,7 @@ static void split_by_order(struct merging *merging, struct items items, struct i
     bool *taken = ARENA_ARRAY(merging->arena, bool, items.count + 1);
     for (size_t i = 0; i < order.count; i++) {
         for (size_t j = 0; j < items.count; j++) {
-            if (taken[j] || !is_same(items.at[j], order.at[i], key))
+            if (taken[j] || !element_is_same(items.at[j], order.at[i], key))
                 continue;
             taken[j] = true;
             ret_named->at[ret_named->count++] = items.at[j];
@@ -113,8 +113,8 @@ static struct items put_in_order(struct merging *merging, struct items merged, s
     struct items result = {.at = ARENA_ARRAY(merging->arena, struct json *, merged.count + 1)};
     size_t i = 0, j = 0;
     while (i < rest.count && j < named.count) {
-        size_t place_rest = find(live, rest.at[i], key);
-        size_t place_named = find(live, named.at[j], key);
+        size_t place_rest = items_find(live, rest.at[i], key);
+        size_t place_named = items_find(live, named.at[j], key);
         bool rest_first =
             place_rest != SIZE_MAX && place_named != SIZE_MAX && place_rest < place_named;
         result.at[result.count++] = rest_first ? rest.at[i++] : named.at[j++];
@@ -155,10 +155,10 @@ static struct items merge_values(struct merging *merging, struct items live, str
     size_t room = live.count + patch.count + 1;
     struct items merged = {.at = ARENA_ARRAY(merging->arena, struct json *, room)};
     for (size_t i = 0; i < live.count; i++)
-        if (find(merged, live.at[i], NULL) == SIZE_MAX)
+        if (items_find(merged, live.at[i], NULL) == SIZE_MAX)
             merged.at[merged.count++] = live.at[i];
     for (size_t i = 0; i < patch.count; i++)
-        if (find(merged, patch.at[i], NULL) == SIZE_MAX)
+        if (items_find(merged, patch.at[i], NULL) == SIZE_MAX)
             merged.at[merged.count++] = patch.at[i];
     return merged;
 }
@@ -180,7 +180,7 @@ static int apply_element_directives(struct merging *merging, const char *name, c
         } else if (str_eq(word, "delete")) {
             size_t left = 0;
             for (size_t j = 0; j < live->count; j++)
-                if (!is_same(live->at[j], element, key))
+                if (!element_is_same(live->at[j], element, key))
                     live->at[left++] = live->at[j];
             live->count = left;
         } else {
@@ -208,7 +208,7 @@ static int merge_elements(struct merging *merging, const struct schema *list, co
     for (size_t i = 0; i < live->count; i++)
         merged.at[merged.count++] = live->at[i];
     for (size_t i = 0; i < patch->count; i++) {
-        size_t place = find(merged, patch->at[i], merge_key(list));
+        size_t place = items_find(merged, patch->at[i], merge_key(list));
         struct json *base = place == SIZE_MAX ? json_object(merging->arena) : merged.at[place];
         result = merge_objects(merging, base, patch->at[i], list->items->object, &base);
         if (result < 0)
@@ -247,7 +247,7 @@ static int merge_lists(struct merging *merging, const struct schema *list, const
 
 /* ---- Directives of an object ---- */
 
-static bool is_listed(const struct json *names, const char *name)
+static bool names_contain(const struct json *names, const char *name)
 {
     JSON_EACH (item, names)
         if (str_eq(json_text(item), name))
@@ -269,14 +269,15 @@ static int apply_retain_keys(struct merging *merging, struct json *original, str
                        "strategic patch: '$retainKeys' has %zu names, %d are allowed",
                        json_count(names), (int)KUBE_PATCH_DIRECTIVES_MAX);
     JSON_EACH (member, patch) {
-        if (member->name[0] != '$' && member->type != JSON_NULL && !is_listed(names, member->name))
+        if (member->name[0] != '$' && member->type != JSON_NULL &&
+            !names_contain(names, member->name))
             return err_set(merging->err, ERR_BAD_REQUEST,
                            "strategic patch: '%s' is set but not among its '$retainKeys'",
                            member->name);
     }
     for (struct json *member = json_first(original), *next; member; member = next) {
         next = member->next;
-        if (!is_listed(names, member->name))
+        if (!names_contain(names, member->name))
             json_remove(original, member->name);
     }
     json_remove(patch, "$retainKeys");
@@ -292,7 +293,7 @@ static int check_order(struct merging *merging, const char *name, const struct j
     JSON_EACH (element, changes) {
         if (json_get(element, "$patch"))
             continue;
-        while (place && !is_same(element, place, key))
+        while (place && !element_is_same(element, place, key))
             place = place->next;
         if (!place)
             return err_set(merging->err, ERR_INVALID,
@@ -377,7 +378,7 @@ static int delete_values(struct merging *merging, struct json *original, const c
                        (int)KUBE_PATCH_ELEMENTS_MAX);
     struct items items = items_of(merging, live), gone = items_of(merging, values);
     for (size_t i = 0; i < items.count; i++)
-        if (find(gone, items.at[i], NULL) != SIZE_MAX)
+        if (items_find(gone, items.at[i], NULL) != SIZE_MAX)
             json_remove_element(live, items.at[i]);
     return 0;
 }

@@ -69,7 +69,7 @@ static struct json *nought_of(struct arena *arena, const struct schema *schema)
     case SCHEMA_INT_OR_STRING:
         return json_int(arena, 0);
     case SCHEMA_OBJECT:
-        return typed_nought(arena, schema->object);
+        return typed_zero(arena, schema->object);
     default:
         return json_null(arena);
     }
@@ -171,8 +171,7 @@ int typed_items(struct arena *arena, const struct schema *schema, const struct j
         struct typed_item *item = &items.at[items.count];
         *item = (struct typed_item){.json = json, .position = position};
         position++;
-        int r = item_element(arena, schema, json, &item->element, result < 0 ? NULL : err);
-        if (r < 0) {
+        if (item_element(arena, schema, json, &item->element, result < 0 ? NULL : err) < 0) {
             if (result == 0)
                 result = err_wrap(err, "element %zu", item->position);
             continue;
@@ -256,7 +255,7 @@ struct fieldset typed_with_parents(struct arena *arena, const struct schema_obje
 
 /* ---- Nought ---------------------------------------------------------------------------------- */
 
-struct json *typed_nought(struct arena *arena, const struct schema_object *type)
+struct json *typed_zero(struct arena *arena, const struct schema_object *type)
 {
     struct json *object = json_object(arena);
     for (const struct schema_field *field = type->fields; field && field->name; field++) {

@@ -18,11 +18,11 @@ struct gathered {
     struct fieldset_builder sides[SIDES];
 };
 
-static struct found compare(struct arena *arena, const struct schema *schema,
-                            const struct json *old, const struct json *new_);
+static struct found typed_compare_values(struct arena *arena, const struct schema *schema,
+                                         const struct json *old, const struct json *new_);
 
-static void gather(struct arena *arena, struct gathered *gathered,
-                   const struct fieldset_element *element, const struct found *found)
+static void gathered_add(struct arena *arena, struct gathered *gathered,
+                         const struct fieldset_element *element, const struct found *found)
 {
     for (int side = 0; side < SIDES; side++)
         fieldset_add(arena, &gathered->sides[side], *element, found->member[side],
@@ -49,11 +49,11 @@ static void compare_repeated(struct arena *arena, const struct schema *part,
             found.member[MODIFIED] = !json_equal(old[i].json, new_[i].json);
     } else if (old_count > 1) {
         if (new_count > 0)
-            found = compare(arena, part, NULL, new_->json);
+            found = typed_compare_values(arena, part, NULL, new_->json);
         found.member[REMOVED] = true;
     } else {
         if (old_count > 0)
-            found = compare(arena, part, old->json, NULL);
+            found = typed_compare_values(arena, part, old->json, NULL);
         found.member[ADDED] = true;
     }
     *ret = found;
@@ -78,12 +78,12 @@ static void compare_parts(struct arena *arena, const struct schema *schema, cons
         const struct schema *part = typed_part(schema, &item->element, NULL);
         struct found below;
         if (olds <= 1 && news <= 1)
-            below = compare(arena, part, olds ? before.at[i].json : NULL,
-                            news ? after.at[j].json : NULL);
+            below = typed_compare_values(arena, part, olds ? before.at[i].json : NULL,
+                                         news ? after.at[j].json : NULL);
         else
             compare_repeated(arena, part, olds ? &before.at[i] : NULL, olds,
                              news ? &after.at[j] : NULL, news, &below);
-        gather(arena, &gathered, &item->element, &below);
+        gathered_add(arena, &gathered, &item->element, &below);
         i += olds;
         j += news;
     }
@@ -94,8 +94,8 @@ static void compare_parts(struct arena *arena, const struct schema *schema, cons
 }
 
 /* At most one of the two is NULL. */
-static struct found compare(struct arena *arena, const struct schema *schema,
-                            const struct json *old, const struct json *new_)
+static struct found typed_compare_values(struct arena *arena, const struct schema *schema,
+                                         const struct json *old, const struct json *new_)
 {
     struct found found = {0};
     enum typed_shape before = typed_shape(schema, old), after = typed_shape(schema, new_);
@@ -119,7 +119,7 @@ static struct found compare(struct arena *arena, const struct schema *schema,
 struct typed_comparison typed_compare(struct arena *arena, const struct schema_object *type,
                                       const struct json *old, const struct json *new_)
 {
-    struct found found = compare(arena, TYPED_ROOT(type), old, new_);
+    struct found found = typed_compare_values(arena, TYPED_ROOT(type), old, new_);
     return (struct typed_comparison){.removed = found.below[REMOVED],
                                      .modified = found.below[MODIFIED],
                                      .added = found.below[ADDED]};

@@ -49,10 +49,10 @@ static const char *place_text(struct decode *decode, const struct place *place)
     return arena_strdup(decode->arena, buf.data);
 }
 
-static void complain(struct schema_complaints *complaints, const char *text)
+static void decode_add_message(struct schema_messages *messages, const char *text)
 {
-    if (complaints->count < SCHEMA_COMPLAINTS_MAX)
-        complaints->texts[complaints->count++] = text;
+    if (messages->count < SCHEMA_MESSAGES_MAX)
+        messages->texts[messages->count++] = text;
 }
 
 static void report_unknown(struct decode *decode, const struct schema_object *type,
@@ -61,7 +61,7 @@ static void report_unknown(struct decode *decode, const struct schema_object *ty
     const char *names[NAMES_MAX];
     size_t count = 0;
     struct schema_report *report = decode->report;
-    if (!report || report->unknown_count == SCHEMA_COMPLAINTS_MAX)
+    if (!report || report->unknown_count == SCHEMA_MESSAGES_MAX)
         return;
     for (const struct schema_field *field = type->fields; field->name && count < NAMES_MAX; field++)
         names[count++] = field->name;
@@ -70,7 +70,7 @@ static void report_unknown(struct decode *decode, const struct schema_object *ty
 }
 
 /* Nought: what a field is before anybody sets it. */
-static bool is_nought(const struct json *value)
+static bool value_is_zero(const struct json *value)
 {
     switch (value->type) {
     case JSON_NULL:
@@ -93,11 +93,11 @@ static bool is_nought(const struct json *value)
 static void report_unsupported(struct decode *decode, const struct schema_field *field,
                                const struct json *value, const struct place *place)
 {
-    bool asks = value->type == JSON_INT || !is_nought(value);
+    bool asks = value->type == JSON_INT || !value_is_zero(value);
     if (decode->report && field->unsupported && asks)
-        complain(&decode->report->unsupported,
-                 arena_printf(decode->arena, "%s: not supported here: %s",
-                              place_text(decode, place), field->unsupported));
+        decode_add_message(&decode->report->unsupported,
+                           arena_printf(decode->arena, "%s: not supported here: %s",
+                                        place_text(decode, place), field->unsupported));
 }
 
 static int wrong_type(struct decode *decode, const struct place *place, const struct json *value,
@@ -228,17 +228,17 @@ static int read_scalar(struct decode *decode, enum schema_type type, struct json
 static int read_object(struct decode *decode, const struct schema_object *type, struct json *object,
                        const struct place *place);
 
-static int read_value(struct decode *decode, const struct schema *schema, struct json *value,
-                      const struct place *place);
+static int decode_value(struct decode *decode, const struct schema *schema, struct json *value,
+                        const struct place *place);
 
 static int read_list(struct decode *decode, const struct schema *schema, struct json *list,
                      const struct place *place)
 {
     struct place here = {.parent = place};
     JSON_EACH (element, list) {
-        int r = read_value(decode, schema->items, element, &here);
-        if (r < 0)
-            return r;
+        int result = decode_value(decode, schema->items, element, &here);
+        if (result < 0)
+            return result;
         here.position++;
     }
     return 0;
@@ -250,15 +250,15 @@ static int read_map(struct decode *decode, const struct schema *schema, struct j
     struct place here = {.parent = place};
     JSON_EACH (member, map) {
         here.name = member->name;
-        int r = read_value(decode, schema->items, member, &here);
-        if (r < 0)
-            return r;
+        int result = decode_value(decode, schema->items, member, &here);
+        if (result < 0)
+            return result;
     }
     return 0;
 }
 
-static int read_value(struct decode *decode, const struct schema *schema, struct json *value,
-                      const struct place *place)
+static int decode_value(struct decode *decode, const struct schema *schema, struct json *value,
+                        const struct place *place)
 {
     bool typed = decode->form == SCHEMA_FORM_TYPED;
     switch (schema->type) {
@@ -290,7 +290,7 @@ static bool is_kept(const struct decode *decode, const struct schema_field *fiel
     if (value->type == JSON_NULL)
         return field->value.nullable || field->value.type == SCHEMA_ANY;
     return decode->form != SCHEMA_FORM_TYPED || field->presence != PRESENCE_IF_ANY ||
-           field->value.type == SCHEMA_ANY || !is_nought(value);
+           field->value.type == SCHEMA_ANY || !value_is_zero(value);
 }
 
 static int read_member(struct decode *decode, const struct schema_object *type, struct json *member,
@@ -312,9 +312,9 @@ static int read_member(struct decode *decode, const struct schema_object *type, 
     struct decode own = *decode;
     if (!parent && str_eq(member->name, "metadata"))
         own.form = SCHEMA_FORM_TYPED;
-    int r = read_value(&own, &field->value, member, &here);
-    if (r < 0)
-        return r;
+    int result = decode_value(&own, &field->value, member, &here);
+    if (result < 0)
+        return result;
     *ret_keep = is_kept(decode, field, member); /* nothing known may be left of it */
     return 0;
 }
@@ -355,9 +355,9 @@ static int read_object(struct decode *decode, const struct schema_object *type, 
     struct json **link = &object->first, *last = NULL;
     while (*link) {
         bool keep;
-        int r = read_member(decode, type, *link, place, &keep);
-        if (r < 0)
-            return r;
+        int result = read_member(decode, type, *link, place, &keep);
+        if (result < 0)
+            return result;
         if (keep) {
             last = *link;
             link = &last->next;

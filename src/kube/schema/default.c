@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool is_nought(const struct schema_field *field, const struct json *value)
+static bool field_is_zero(const struct schema_field *field, const struct json *value)
 {
     if (!value)
         return true;
@@ -26,7 +26,7 @@ static void default_value(struct arena *arena, const struct schema *schema, stru
 }
 
 /* Texts of the tables are right, which a test sees to; those of definitions were checked. */
-static struct json *parse(struct arena *arena, const char *text)
+static struct json *default_parse(struct arena *arena, const char *text)
 {
     struct json *json;
     return json_parse(arena, text, strlen(text), NULL, &json, NULL) < 0 ? NULL : json;
@@ -39,8 +39,8 @@ void schema_default(struct arena *arena, const struct schema_object *type, struc
         if (!field->fallback && !deep)
             continue;
         struct json *value = json_get(object, field->name);
-        if (field->fallback && is_nought(field, value)) {
-            value = parse(arena, field->fallback);
+        if (field->fallback && field_is_zero(field, value)) {
+            value = default_parse(arena, field->fallback);
             if (value)
                 json_set(arena, object, field->name, value);
         }

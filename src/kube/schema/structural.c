@@ -44,7 +44,8 @@ static void write_bound(struct arena *arena, struct json *json, const char *name
 }
 
 /* Those that the tables use. */
-static void write_rules(struct arena *arena, struct json *json, const struct schema_rules *rules)
+static void structural_write_rules(struct arena *arena, struct json *json,
+                                   const struct schema_rules *rules)
 {
     for (size_t i = 0; rules->words && rules->words[i]; i++)
         append_text(arena, json, "enum", rules->words[i]);
@@ -82,8 +83,8 @@ static bool is_key(const char *const *keys, const char *name)
 }
 
 /* `keys` are the fields that tell this object from the others of its list; NULL: it is in none. */
-static struct json *write_object(struct arena *arena, const struct schema_object *object,
-                                 const char *const *keys)
+static struct json *structural_object(struct arena *arena, const struct schema_object *object,
+                                      const char *const *keys)
 {
     struct json *json = schema_plain(arena, "object", NULL);
     struct json *properties = json_ensure_object(arena, json, "properties");
@@ -93,7 +94,7 @@ static struct json *write_object(struct arena *arena, const struct schema_object
             continue;
         struct json *value = schema_structural(arena, &field->value);
         if (rules && field->value.rules)
-            write_rules(arena, value, field->value.rules);
+            structural_write_rules(arena, value, field->value.rules);
         if (is_key(keys, field->name) && !field->required)
             write_default(arena, value, field->fallback ? field->fallback : "\"\"");
         else if (rules && field->fallback)
@@ -110,12 +111,12 @@ static struct json *write_object(struct arena *arena, const struct schema_object
 /* ---- Values ---------------------------------------------------------------------------------- */
 
 /* A list without a type of its own is atomic. */
-static struct json *write_list(struct arena *arena, const struct schema *value)
+static struct json *structural_list(struct arena *arena, const struct schema *value)
 {
     struct json *json = schema_plain(arena, "array", NULL);
     json_set(arena, json, "items",
              value->items->type == SCHEMA_OBJECT
-                 ? write_object(arena, value->items->object, value->keys)
+                 ? structural_object(arena, value->items->object, value->keys)
                  : schema_structural(arena, value->items));
     for (size_t i = 0; value->keys && value->keys[i]; i++)
         append_text(arena, json, "x-kubernetes-list-map-keys", value->keys[i]);
@@ -179,11 +180,11 @@ struct json *schema_structural(struct arena *arena, const struct schema *value)
     case SCHEMA_MICRO_TIME:
         return write_time(arena);
     case SCHEMA_OBJECT:
-        return write_object(arena, value->object, NULL);
+        return structural_object(arena, value->object, NULL);
     case SCHEMA_MAP:
         return write_map(arena, value);
     case SCHEMA_LIST:
-        return write_list(arena, value);
+        return structural_list(arena, value);
     }
     return write_any(arena);
 }

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "base/vec.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 #include "kube/selector.h"
 

@@ -2,9 +2,8 @@
 #include "node/pod/conditions.h"
 
 #include "base/mem.h"
-#include "base/moment.h"
 #include "base/str.h"
-#include "kube/object.h"
+#include "kube/condition.h"
 
 #define DISRUPTED "DisruptionTarget"
 
@@ -16,15 +15,6 @@ struct verdict {
 void pod_health_add_name(struct arena *arena, const char **names, const char *name)
 {
     *names = *names ? arena_printf(arena, "%s %s", *names, name) : name;
-}
-
-static const struct json *find(const struct json *conditions, const char *type)
-{
-    JSON_EACH (condition, conditions) {
-        if (str_eq(json_get_string(condition, "type", ""), type))
-            return condition;
-    }
-    return NULL;
 }
 
 static struct verdict judge_initialized(struct arena *arena, const struct pod_health *health)
@@ -57,7 +47,7 @@ static struct verdict judge_gates(struct arena *arena, const struct json *pod)
     const char *complaints = NULL;
     JSON_EACH (gate, json_at(pod, "spec", "readinessGates", NULL)) {
         const char *type = json_get_string(gate, "conditionType", "");
-        const struct json *condition = find(json_at(pod, "status", "conditions", NULL), type);
+        const struct json *condition = kube_condition_get(pod, type);
         const char *status = json_get_string(condition, "status", ""), *complaint = NULL;
         if (!condition)
             complaint = arena_printf(
@@ -78,23 +68,15 @@ static struct verdict judge_gates(struct arena *arena, const struct json *pod)
 static void add(struct arena *arena, struct json *conditions, const struct json *old,
                 const char *type, const struct verdict *verdict, int64_t now_ms)
 {
-    const struct json *before = find(old, type);
-    const char *status = verdict->value ? "True" : "False";
-    struct json *condition = before ? json_clone(arena, before) : json_object(arena);
-    json_set_string(arena, condition, "type", type);
-    if (!str_eq(json_get_string(condition, "status", ""), status)) {
-        char now[MOMENT_TEXT_MAX];
-        moment_format(now_ms, now);
-        json_set_string(arena, condition, "status", status);
-        json_set_string(arena, condition, "lastTransitionTime", now);
-    }
-    json_remove(condition, "reason");
-    json_remove(condition, "message");
-    if (verdict->reason)
-        json_set_string(arena, condition, "reason", verdict->reason);
-    if (verdict->message)
-        json_set_string(arena, condition, "message", verdict->message);
-    json_append(conditions, condition);
+    const struct json *before = kube_condition_find(old, type);
+    const struct kube_condition wanted = {.type = type,
+                                          .status = verdict->value ? "True" : "False",
+                                          .reason = verdict->reason,
+                                          .message = verdict->message,
+                                          .now_ms = now_ms};
+    if (before)
+        json_append(conditions, json_clone(arena, before));
+    kube_condition_set(arena, conditions, &wanted, 0);
 }
 
 struct json *pod_conditions_make(struct arena *arena, const struct json *pod,

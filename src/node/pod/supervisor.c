@@ -151,7 +151,7 @@ static void on_life(uv_poll_t *handle, int status, int events)
     loop_defer(link->loop, &link->task);
 }
 
-static void on_news(uv_fs_event_t *handle, const char *filename, int events, int status)
+static void on_leader_message(uv_fs_event_t *handle, const char *filename, int events, int status)
 {
     struct supervisor_link *link = handle->data;
     if (!str_eq(filename, "state"))
@@ -168,7 +168,7 @@ static void watch(struct supervisor_link *link)
         link->news_open = true;
         link->open_handles++;
         /* Without it (no inotify watch left) the end of the pod is still seen. */
-        (void)uv_fs_event_start(&link->news, on_news, link->directory, 0);
+        (void)uv_fs_event_start(&link->news, on_leader_message, link->directory, 0);
     }
     if (uv_poll_init(uv, &link->life, link->pidfd) == 0) {
         link->life.data = link;

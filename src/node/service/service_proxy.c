@@ -93,8 +93,8 @@ static const struct json *find_owner(const struct service_proxy *self, const cha
     return object ? object->json : NULL;
 }
 
-static void on_news(void *context, const char *owner, const struct proxy_place *listen, int type,
-                    const struct err *err)
+static void on_leader_message(void *context, const char *owner, const struct proxy_place *listen,
+                              int type, const struct err *err)
 {
     struct service_proxy *self = context;
     const struct json *about = find_owner(self, owner);
@@ -193,7 +193,7 @@ int service_proxy_new(const struct service_proxy_options *options, struct servic
                       struct err *err)
 {
     struct service_proxy *self = mem_zalloc(sizeof(*self));
-    const struct proxy_options outside = {make_socket, on_news, self};
+    const struct proxy_options outside = {make_socket, on_leader_message, self};
     const struct helper_options helper = {.state_dir = options->host->state_dir,
                                           .step_path = options->host->step_path,
                                           .holder = options->host->network};

@@ -8,9 +8,9 @@
 #include "loop/loop.h"
 #include "net/http/http.h"
 #include "operator/controller/dialer.h"
-#include "operator/controller/host_ports.h"
 #include "operator/kind/training_kind.h"
-#include "operator/reconcile/report_place.h"
+#include "operator/reconcile/host_ports.h"
+#include "operator/reconcile/report_location.h"
 
 #include <stddef.h>
 
@@ -52,6 +52,6 @@ struct training_controller_view {
     size_t queued, jobs, pods, services;
 };
 struct training_controller_view
-training_controller_look(const struct training_controller *controller);
+training_controller_inspect(const struct training_controller *controller);
 
 #endif

@@ -20,8 +20,8 @@ bool gang_watch_is_ready(const struct gang_watch *watch);
 /* What the server says instead of it; or NULL. */
 const struct err *gang_watch_failure(const struct gang_watch *watch);
 const struct kube_resource *gang_watch_resource(const struct gang_watch *watch);
-void gang_watch_doubt(struct gang_watch *watch); /* begin the watch anew */
+void gang_watch_resync(struct gang_watch *watch); /* begin the watch anew */
 /* As things are now; a change from known to missing or back is logged. */
-const struct training_gang *gang_watch_look(struct gang_watch *watch);
+const struct training_gang *gang_watch_inspect(struct gang_watch *watch);
 
 #endif

@@ -5,14 +5,14 @@
 
 #include "kube/client/informer.h"
 #include "loop/loop.h"
-#include "operator/controller/host_ports.h"
 #include "operator/kind/training_kind.h"
+#include "operator/reconcile/host_ports.h"
 
 struct host_ports_share {
     struct host_ports *ports, *own; /* own: where nobody shares with us; else NULL */
     const struct training_kind *kind;
     struct kube_informer *jobs;
-    bool told; /* what our jobs hold */
+    bool reported; /* what our jobs hold */
     int64_t made_ms;
     struct loop_timer timer;
 };
@@ -26,12 +26,13 @@ void host_ports_share_release(struct host_ports_share *share);
 void host_ports_share_start(struct host_ports_share *share, struct kube_informer *jobs);
 
 /* The informer shows the job, or that it is gone. */
-void host_ports_share_see(struct host_ports_share *share, const struct kube_object *job, bool gone);
+void host_ports_share_observe(struct host_ports_share *share, const struct kube_object *job,
+                              bool gone);
 /* Its reconcile has decided. */
 void host_ports_share_set(struct host_ports_share *share, const struct kube_object *job,
                           const int *held, size_t count);
 
 /* The table to give ports out of; NULL: not all that is held is known yet. */
-const struct host_ports *host_ports_share_known(struct host_ports_share *share);
+const struct host_ports *host_ports_share_table(struct host_ports_share *share);
 
 #endif

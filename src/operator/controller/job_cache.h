@@ -10,17 +10,17 @@
 #include "kube/client/informer.h"
 #include "kube/client/own_writes.h"
 
-enum job_part { JOB_PODS, JOB_SERVICES, JOB_POD_GROUPS, JOB_STRAYS, JOB_PARTS };
+enum job_part { JOB_PODS, JOB_SERVICES, JOB_POD_GROUPS, JOB_UNMATCHED_PODS, JOB_PARTS };
 
 struct job_entry {
     char *key;                   /* "namespace/name" */
     struct map parts[JOB_PARTS]; /* by name: struct kube_object */
     VEC(struct kube_object *) gone;
-    struct map said; /* events that are not repeated */
+    struct map recorded_events; /* events that are not repeated */
     /* Why the server refuses the pods of the job for good, as one line; of the job as it was in
      * this generation. NULL: it does not. */
-    char *refusal;
-    int64_t refused_generation;
+    char *rejection;
+    int64_t rejected_generation;
     /* The server did not answer when the job was last worked on: it is left alone until then, on
      * the loop's clock, whatever is seen of it. 0: the server answered. */
     int64_t wait_until_ms, wait_ms;
@@ -48,27 +48,27 @@ void job_cache_forget(struct job_cache *cache, const char *key);
 void job_cache_change(struct job_cache *cache, enum job_part part, struct kube_object *old,
                       struct kube_object *new_);
 
-/* A pod that seemed to have vanished exists. `stray`: not with the labels by which it was seen; it
- * is kept until it is let go of, since no informer will tell of it again. */
-void job_entry_found(struct job_entry *entry, const struct json *pod, bool stray);
-void job_entry_drop_stray(struct job_entry *entry, const char *name);
+/* A pod that seemed to have vanished exists. `unmatched`: not with the labels by which it was seen;
+ * it is kept until it is let go of, since no informer will tell of it again. */
+void job_entry_found(struct job_entry *entry, const struct json *pod, bool unmatched);
+void job_entry_drop_unmatched(struct job_entry *entry, const char *name);
 
 /* Unless the informer shows it already. */
 void job_entry_await_object(struct job_entry *entry, enum job_part part, const struct json *object,
                             int64_t now_ms);
 
 /* True the first time; with a uid, the first time of that pod. */
-bool job_entry_say(struct job_entry *entry, const char *reason, const char *message);
-bool job_entry_say_of(struct job_entry *entry, const char *uid, const char *reason,
-                      const char *message);
+bool job_entry_record_event(struct job_entry *entry, const char *reason, const char *message);
+bool job_entry_record_pod_event(struct job_entry *entry, const char *uid, const char *reason,
+                                const char *message);
 
 /* Whether the server answered the calls for the job; each time it did not, the wait doubles. */
 void job_entry_note_server(struct job_entry *entry, bool answered, int64_t now_ms);
 
 /* The server refused a pod of the job for good; of several refusals the first is kept. */
-void job_entry_refuse(struct job_entry *entry, const struct json *job, const char *why);
+void job_entry_reject(struct job_entry *entry, const struct json *job, const char *why);
 /* Why the pods of this job are refused; NULL: they are not, or the job was changed since. */
-const char *job_entry_refusal(const struct job_entry *entry, const struct json *job);
+const char *job_entry_rejection(const struct job_entry *entry, const struct json *job);
 
 /* The pods gone so far have been dealt with. */
 void job_entry_drop_gone(struct job_entry *entry, size_t count);

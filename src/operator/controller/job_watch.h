@@ -30,9 +30,9 @@ void job_watch_start(struct job_watch *watch, struct kube_client *client,
 void job_watch_stop(struct job_watch *watch); /* before the client is freed */
 
 /* What was written is not shown: begin every watch anew. */
-void job_watch_doubt(struct job_watch *watch);
+void job_watch_resync(struct job_watch *watch);
 bool job_watch_is_ready(const struct job_watch *watch); /* everything has been listed once */
 /* All of the view but the queue. */
-struct training_controller_view job_watch_look(const struct job_watch *watch);
+struct training_controller_view job_watch_inspect(const struct job_watch *watch);
 
 #endif

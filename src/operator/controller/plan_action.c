@@ -49,7 +49,7 @@ static const struct {
                                 "SuccessfulAdoptService", "FailedAdoptService"},
     [TRAINING_ADOPT_POD_GROUP] = {PLAN_CLAIM, ADOPTS, NULL, JOB_POD_GROUPS, "PodGroup",
                                   "SuccessfulAdoptPodGroup", "FailedAdoptPodGroup"},
-    [TRAINING_RELEASE_POD] = {PLAN_CLAIM, RELEASES, &KUBE_PODS, JOB_STRAYS, "pod",
+    [TRAINING_RELEASE_POD] = {PLAN_CLAIM, RELEASES, &KUBE_PODS, JOB_UNMATCHED_PODS, "pod",
                               "SuccessfulReleasePod", "FailedReleasePod"},
 };
 
@@ -75,10 +75,10 @@ static void fail_action(struct call *call, const struct err *err)
 
     call->run->pass.failed = true;
     if (!kube_pass_has_answer(err))
-        kube_pass_give_up(&call->run->pass, err);
+        kube_pass_abort(&call->run->pass, err);
     else
-        kube_pass_tell(&call->run->pass, true, ACTIONS[call->action->type].failed_reason, "%s: %s",
-                       texts[ACTIONS[call->action->type].verb], err->message);
+        kube_pass_event(&call->run->pass, true, ACTIONS[call->action->type].failed_reason, "%s: %s",
+                        texts[ACTIONS[call->action->type].verb], err->message);
 }
 
 static void tell_done(const struct call *call)
@@ -86,11 +86,11 @@ static void tell_done(const struct call *call)
     static const char *const texts[] = {"Created", "Updated", "Deleted", "Adopted", "Released"};
     const enum training_action_type type = call->action->type;
 
-    kube_pass_tell(&call->run->pass, false, ACTIONS[type].done_reason, "%s %s: %s",
-                   texts[ACTIONS[type].verb], ACTIONS[type].noun, call->action->name);
+    kube_pass_event(&call->run->pass, false, ACTIONS[type].done_reason, "%s %s: %s",
+                    texts[ACTIONS[type].verb], ACTIONS[type].noun, call->action->name);
 }
 
-static const struct kube_resource *resource_of(const struct call *call)
+static const struct kube_resource *action_resource(const struct call *call)
 {
     const enum training_action_type type = call->action->type;
 
@@ -99,7 +99,7 @@ static const struct kube_resource *resource_of(const struct call *call)
     return type == TRAINING_DELETE_JOB ? call->run->kind->resource : ACTIONS[type].resource;
 }
 
-static void on_labelled(void *context, struct json *object, const struct err *err)
+static void on_action_labelled(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
 
@@ -120,8 +120,8 @@ static void set_labels(struct call *call)
     json_set(run->pass.arena, json_ensure_object(run->pass.arena, patch, "metadata"), "labels",
              json_clone(run->pass.arena, kube_meta_labels(training_plan_object(
                                              &run->plan, call->action, run->pass.arena))));
-    kube_patch(run->pass.client, resource_of(call), run->pass.workload->namespace_,
-               call->action->name, NULL, patch, on_labelled, call);
+    kube_patch(run->pass.client, action_resource(call), run->pass.workload->namespace_,
+               call->action->name, NULL, patch, on_action_labelled, call);
 }
 
 /* It has no controller but the job's labels: the reconcile will claim it, or say why not, as soon
@@ -157,7 +157,8 @@ static void on_existing(void *context, struct json *object, const struct err *er
                 ACTIONS[call->action->type].noun, call->action->name);
         run->pass.failed = true;
         if (!kube_meta_is_deleting(object) && !is_to_be_adopted(run, object) &&
-            job_entry_say(run->entry, ACTIONS[call->action->type].failed_reason, taken.message))
+            job_entry_record_event(run->entry, ACTIONS[call->action->type].failed_reason,
+                                   taken.message))
             fail_action(call, &taken);
     }
     kube_pass_answered(&call->run->pass);
@@ -176,20 +177,20 @@ static void refuse_pod(struct call *call, const struct err *err)
 
     run->pass.failed = true;
     run->makes_nothing = true;
-    job_entry_refuse(
+    job_entry_reject(
         run->entry, run->pass.workload->json,
         arena_printf(run->pass.arena, "spec.%s[%s].template: the API server refuses the pod: %s",
                      run->kind->specs, training_replica_type_name(call->action->replica_type),
                      err->message));
 }
 
-static void on_created(void *context, struct json *object, const struct err *err)
+static void on_action_created(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     struct plan_run *run = call->run;
 
     if (err && err->code == ERR_EXISTS) {
-        kube_get(run->pass.client, resource_of(call), run->pass.workload->namespace_,
+        kube_get(run->pass.client, action_resource(call), run->pass.workload->namespace_,
                  call->action->name, on_existing, call);
         return;
     }
@@ -205,7 +206,7 @@ static void on_created(void *context, struct json *object, const struct err *err
     kube_pass_answered(&call->run->pass);
 }
 
-static void on_deleted(void *context, struct json *object, const struct err *err)
+static void on_action_deleted(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     bool gone = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
@@ -217,7 +218,7 @@ static void on_deleted(void *context, struct json *object, const struct err *err
     kube_pass_answered(&call->run->pass);
 }
 
-static void on_changed(void *context, struct json *object, const struct err *err)
+static void on_action_changed(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
     const enum verb verb = ACTIONS[call->action->type].verb;
@@ -233,18 +234,18 @@ static void on_changed(void *context, struct json *object, const struct err *err
     kube_pass_answered(&call->run->pass);
 }
 
-static void drop_stray(struct call *call)
+static void drop_unmatched(struct call *call)
 {
-    job_entry_drop_stray(call->run->entry, call->action->name);
+    job_entry_drop_unmatched(call->run->entry, call->action->name);
 }
 
-static void on_stray(void *context, struct json *object, const struct err *err)
+static void on_unmatched_pod_read(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
 
     call->run->pass.failed = true;
     if (err ? err->code == ERR_NOT_FOUND : !str_eq(kube_meta_uid(object), call->action->uid))
-        drop_stray(call);
+        drop_unmatched(call);
     kube_pass_answered(&call->run->pass);
 }
 
@@ -255,13 +256,13 @@ static void on_released(void *context, struct json *object, const struct err *er
     struct kube_pass *pass = &call->run->pass;
 
     if (err && err->code == ERR_CONFLICT) {
-        kube_get(pass->client, resource_of(call), pass->workload->namespace_, call->action->name,
-                 on_stray, call);
+        kube_get(pass->client, action_resource(call), pass->workload->namespace_,
+                 call->action->name, on_unmatched_pod_read, call);
         return;
     }
     if (!err || err->code == ERR_NOT_FOUND)
-        drop_stray(call);
-    on_changed(call, object, err);
+        drop_unmatched(call);
+    on_action_changed(call, object, err);
 }
 
 static void start_delete(struct call *call)
@@ -274,8 +275,8 @@ static void start_delete(struct call *call)
         .uid = action->uid,
     };
 
-    kube_delete(pass->client, resource_of(call), pass->workload->namespace_, action->name, &options,
-                on_deleted, call);
+    kube_delete(pass->client, action_resource(call), pass->workload->namespace_, action->name,
+                &options, on_action_deleted, call);
 }
 
 static void start_create(struct call *call)
@@ -283,23 +284,23 @@ static void start_create(struct call *call)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_pass *pass = &call->run->pass;
 
-    kube_create_brief(pass->client, resource_of(call), pass->workload->namespace_,
-                      training_plan_object(&call->run->plan, call->action, arena),
-                      call->action->type == TRAINING_CREATE_POD, on_created, call);
+    kube_create_metadata_only(pass->client, action_resource(call), pass->workload->namespace_,
+                              training_plan_object(&call->run->plan, call->action, arena),
+                              call->action->type == TRAINING_CREATE_POD, on_action_created, call);
 }
 
 static void start_patch(struct call *call)
 {
     const struct training_action *action = call->action;
     struct kube_pass *pass = &call->run->pass;
-    kube_done *done = ACTIONS[action->type].verb == RELEASES ? on_released : on_changed;
+    kube_done *done = ACTIONS[action->type].verb == RELEASES ? on_released : on_action_changed;
 
     /* Custom resources have no lists with keys. */
     if (ACTIONS[action->type].part == JOB_POD_GROUPS)
-        kube_patch(pass->client, resource_of(call), pass->workload->namespace_, action->name, NULL,
-                   action->object, done, call);
+        kube_patch(pass->client, action_resource(call), pass->workload->namespace_, action->name,
+                   NULL, action->object, done, call);
     else
-        kube_strategic_patch(pass->client, resource_of(call), pass->workload->namespace_,
+        kube_strategic_patch(pass->client, action_resource(call), pass->workload->namespace_,
                              action->name, action->object, done, call);
 }
 

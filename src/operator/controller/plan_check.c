@@ -15,7 +15,7 @@ struct question {
     const struct json *pod; /* that vanished */
 };
 
-static bool adopts(const struct training_plan *plan)
+static bool plan_adopts(const struct training_plan *plan)
 {
     for (size_t i = 0; i < plan->action_count; i++) {
         if (plan_action_adopts(&plan->actions[i]))
@@ -29,7 +29,7 @@ static void on_job(void *context, struct json *object, const struct err *err)
     struct plan_run *run = context;
 
     if (err)
-        kube_pass_give_up(&run->pass, err);
+        kube_pass_abort(&run->pass, err);
     else if (!str_eq(kube_meta_uid(object), run->pass.workload->uid) ||
              kube_meta_is_deleting(object))
         run->overtaken = true;
@@ -42,7 +42,7 @@ static bool is_labelled(const struct plan_run *run, const struct json *pod)
            str_eq(kube_meta_label(pod, TRAINING_NAME_LABEL), run->pass.workload->name);
 }
 
-static void on_pod(void *context, struct json *object, const struct err *err)
+static void on_gone_pod_read(void *context, struct json *object, const struct err *err)
 {
     struct question *question = context;
     struct plan_run *run = question->run;
@@ -79,7 +79,7 @@ bool plan_check_start_next(struct plan_run *run)
 
     if (pass->position == 0) {
         pass->position = 1;
-        if (adopts(&run->plan)) {
+        if (plan_adopts(&run->plan)) {
             kube_get(pass->client, run->kind->resource, pass->workload->namespace_,
                      pass->workload->name, on_job, run);
             return true;
@@ -93,8 +93,8 @@ bool plan_check_start_next(struct plan_run *run)
             continue;
         question = ARENA_NEW(pass->arena, struct question);
         *question = (struct question){.run = run, .pod = pod};
-        kube_get(pass->client, &KUBE_PODS, pass->workload->namespace_, kube_meta_name(pod), on_pod,
-                 question);
+        kube_get(pass->client, &KUBE_PODS, pass->workload->namespace_, kube_meta_name(pod),
+                 on_gone_pod_read, question);
         return true;
     }
     return false;

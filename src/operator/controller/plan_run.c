@@ -12,12 +12,12 @@
 
 /* The job itself could not be written. A server that will not have it has a reason, and without a
  * word of it the job would wait for ever. */
-static void give_up(struct plan_run *run, const struct err *err)
+static void plan_run_abort(struct plan_run *run, const struct err *err)
 {
     if (kube_pass_has_answer(err) && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT &&
-        job_entry_say(run->entry, "FailedUpdateJob", err->message))
-        kube_pass_tell(&run->pass, true, "FailedUpdateJob", "Error updating: %s", err->message);
-    kube_pass_give_up(&run->pass, err);
+        job_entry_record_event(run->entry, "FailedUpdateJob", err->message))
+        kube_pass_event(&run->pass, true, "FailedUpdateJob", "Error updating: %s", err->message);
+    kube_pass_abort(&run->pass, err);
 }
 
 static void on_remembered(void *context, struct json *object, const struct err *err)
@@ -25,12 +25,12 @@ static void on_remembered(void *context, struct json *object, const struct err *
     struct plan_run *run = context;
 
     if (err) {
-        give_up(run, err);
+        plan_run_abort(run, err);
     } else {
         run->resource_version = arena_strdup(run->pass.arena, kube_meta_resource_version(object));
-        training_metrics_count_memory(run->metrics, run->pass.workload->json,
-                                      run->plan.annotations);
-        kube_pass_wrote(&run->pass, object);
+        training_metrics_count_restarts(run->metrics, run->pass.workload->json,
+                                        run->plan.annotations);
+        kube_pass_add_write(&run->pass, object);
     }
     kube_pass_answered(&run->pass);
 }
@@ -53,9 +53,10 @@ static void tell_events(struct plan_run *run)
     for (size_t i = 0; i < run->plan.event_count; i++) {
         const struct training_event *event = &run->plan.events[i];
 
-        if (event->once && !job_entry_say_of(run->entry, event->of, event->reason, event->message))
+        if (event->once &&
+            !job_entry_record_pod_event(run->entry, event->pod_uid, event->reason, event->message))
             continue;
-        kube_pass_tell(&run->pass, event->warning, event->reason, "%s", event->message);
+        kube_pass_event(&run->pass, event->warning, event->reason, "%s", event->message);
     }
 }
 
@@ -64,10 +65,10 @@ static void on_status_written(void *context, struct json *object, const struct e
     struct plan_run *run = context;
 
     if (err) {
-        give_up(run, err);
+        plan_run_abort(run, err);
     } else {
         training_metrics_count_status(run->metrics, run->pass.workload->json, run->plan.status);
-        kube_pass_wrote(&run->pass, object);
+        kube_pass_add_write(&run->pass, object);
     }
     kube_pass_answered(&run->pass);
 }
@@ -107,7 +108,7 @@ static bool start_next_action(struct plan_run *run)
     return false;
 }
 
-static bool start_next(struct kube_pass *pass)
+static bool plan_run_start_next(struct kube_pass *pass)
 {
     struct plan_run *run = CONTAINER_OF(pass, struct plan_run, pass);
 
@@ -125,7 +126,7 @@ static bool start_next(struct kube_pass *pass)
     }
 }
 
-static int after(struct kube_pass *pass)
+static int plan_run_end_stage(struct kube_pass *pass)
 {
     struct plan_run *run = CONTAINER_OF(pass, struct plan_run, pass);
 
@@ -142,4 +143,5 @@ static int after(struct kube_pass *pass)
     return pass->stage + 1;
 }
 
-const struct kube_pass_stages PLAN_RUN_STAGES = {PLAN_STAGES, start_next, after};
+const struct kube_pass_stages PLAN_RUN_STAGES = {PLAN_STAGES, plan_run_start_next,
+                                                 plan_run_end_stage};

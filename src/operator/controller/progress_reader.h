@@ -18,8 +18,8 @@ struct progress_reader *progress_reader_new(struct loop *loop, struct kube_clien
 struct progress_reader *progress_reader_free(struct progress_reader *reader);
 
 /* A job, and the pod to ask at which port; NULL: there is none (any more). */
-void progress_reader_see(struct progress_reader *reader, const struct kube_object *job,
-                         struct kube_object *pod, int port);
+void progress_reader_observe(struct progress_reader *reader, const struct kube_object *job,
+                             struct kube_object *pod, int port);
 /* The job is gone. */
 void progress_reader_forget(struct progress_reader *reader, const char *key);
 

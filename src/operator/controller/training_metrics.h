@@ -26,8 +26,8 @@ void training_metrics_init(struct training_metrics *metrics, struct prometheus *
 void training_metrics_count_status(const struct training_metrics *metrics, const struct json *job,
                                    const struct json *status);
 /* The annotations have been written onto those it had. */
-void training_metrics_count_memory(const struct training_metrics *metrics, const struct json *job,
-                                   const struct json *annotations);
+void training_metrics_count_restarts(const struct training_metrics *metrics, const struct json *job,
+                                     const struct json *annotations);
 void training_metrics_count_deleted(const struct training_metrics *metrics, const char *namespace_);
 /* One pass over a job, with all its calls. */
 void training_metrics_count_pass(const struct training_metrics *metrics, bool failed,

@@ -26,7 +26,7 @@ static __attribute__((format(printf, 3, 4))) void add(struct environment *env, c
 }
 
 /* Processes a node as far as known before they run: "auto" and the like count as one. */
-static int64_t processes(const char *nproc)
+static int64_t pytorch_processes_per_node(const char *nproc)
 {
     int64_t number;
 
@@ -52,7 +52,8 @@ static void add_master(struct environment *env, const struct training_job *job,
     add(env, "PET_MASTER_PORT", "%d", port);
     add(env, "MASTER_ADDR", "%s", host);
     add(env, "PET_MASTER_ADDR", "%s", host);
-    add(env, "WORLD_SIZE", "%" PRId64, training_job_total_replicas(job) * processes(nproc));
+    add(env, "WORLD_SIZE", "%" PRId64,
+        training_job_total_replicas(job) * pytorch_processes_per_node(nproc));
     add(env, "RANK", "%d", rank);
     add(env, "PET_NODE_RANK", "%d", rank);
 }

@@ -99,7 +99,7 @@ int training_managed_by_validate(const struct json *spec, struct err *err);
 
 enum { TRAINING_VALUE_MAX = 110 };
 /* A value as a message says it: text in quotes, else what it is. May be the buffer. */
-const char *training_value_say(const struct json *value, char *buffer, size_t size);
+const char *training_value_describe(const struct json *value, char *buffer, size_t size);
 /* Some other controller was asked to run it. */
 bool training_job_is_managed_elsewhere(const struct json *object);
 
@@ -121,8 +121,8 @@ char *training_replica_name(struct arena *arena, const struct training_job *job,
                             enum training_replica_type type, int index);
 
 /* A message of the kind's words, filled in; `type` and `count` where the words ask for them. */
-char *training_job_say(struct arena *arena, const struct training_job *job, const char *words,
-                       enum training_replica_type type, int count);
+char *training_job_message(struct arena *arena, const struct training_job *job, const char *words,
+                           enum training_replica_type type, int count);
 /* "TFJobRunning" from "Running". */
 char *training_job_reason(struct arena *arena, const struct training_job *job, const char *event);
 

@@ -10,7 +10,6 @@
 #include "kube/resource.h"
 
 struct training_job;
-struct training_plan;
 
 /* In the order in which everything is done and listed. */
 enum training_replica_type {
@@ -30,14 +29,21 @@ enum training_restart_policy {
 };
 
 /* The messages of conditions and events. {namespace}, {name}, {type} and {count} are filled in by
- * training_job_say(). */
-struct training_words {
+ * training_job_message(). */
+struct training_messages {
     const char *created, *running, *restarting, *suspended, *resumed, *succeeded;
     const char *failed;  /* replicas failed for good */
     const char *failing; /* the same, told by an exit code under policy ExitCode */
     /* Of a job without a chief; NULL: the same words. */
     const char *workers_running, *workers_succeeded;
 };
+
+/* A warning about a job's spec: the reason and the message of an event. */
+struct training_advice {
+    const char *reason, *message;
+};
+
+enum { TRAINING_ADVICE_MAX = 4 }; /* for one job */
 
 struct training_kind {
     const struct kube_resource *resource;
@@ -52,13 +58,15 @@ struct training_kind {
     int port;                    /* where the template names none */
     enum training_restart_policy restart_policy; /* where the replica names none */
     unsigned roles;                              /* 1 << type of each replica type it knows */
-    struct training_words words;
+    struct training_messages messages;
 
     /* The fields that only this kind has; called when all else has been read, or found right. */
     void (*read)(const struct json *spec, struct training_job *job);
     int (*validate)(const struct json *object, struct err *err);
-    /* Tell, as events, what of the spec is not done as it is written. NULL: nothing. */
-    void (*advise)(const struct training_job *job, struct training_plan *plan);
+    /* Finds what of the spec is not done as it is written; the reconcile reports each advice once,
+     * as a warning. Returns how many of the TRAINING_ADVICE_MAX entries it set. NULL: none. */
+    size_t (*advise)(struct arena *arena, const struct training_job *job,
+                     struct training_advice *ret);
     /* Whether the replicas can be told who their peers are. NULL: always. */
     int (*check)(struct arena *arena, const struct training_job *job, const char *cluster_domain,
                  struct err *err);

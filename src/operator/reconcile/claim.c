@@ -24,8 +24,8 @@ static struct json *patch_new(struct training_pass *pass, const struct json *obj
     return patch;
 }
 
-static void adopt(struct training_pass *pass, enum training_action_type type,
-                  const struct json *object)
+static void claim_adopt(struct training_pass *pass, enum training_action_type type,
+                        const struct json *object)
 {
     struct json *patch =
         patch_new(pass, object, kube_owner_reference_new(pass->arena, pass->job.json, true));
@@ -40,8 +40,8 @@ static void adopt(struct training_pass *pass, enum training_action_type type,
 
 void training_pass_release(struct training_pass *pass)
 {
-    for (size_t i = 0; i < pass->observed->stray_count; i++) {
-        const struct json *pod = pass->observed->strays[i];
+    for (size_t i = 0; i < pass->observed->unmatched_count; i++) {
+        const struct json *pod = pass->observed->unmatched[i];
         struct json *reference = json_object(pass->arena);
 
         if (!kube_meta_is_controlled_by(pod, pass->job.uid) || kube_meta_is_deleting(pod))
@@ -61,7 +61,7 @@ static bool is_orphan(const struct training_pass *pass, const struct json *objec
            training_job_describes(&pass->job, object, &type, &index);
 }
 
-static bool has_ended(const struct training_pass *pass, const struct json *json)
+static bool claimed_pod_has_ended(const struct training_pass *pass, const struct json *json)
 {
     struct training_pod pod;
 
@@ -75,7 +75,7 @@ static size_t count_orphans(const struct training_pass *pass, bool ended)
 
     for (size_t i = 0; i < pass->observed->pod_count; i++)
         count += is_orphan(pass, pass->observed->pods[i]) &&
-                 has_ended(pass, pass->observed->pods[i]) == ended;
+                 claimed_pod_has_ended(pass, pass->observed->pods[i]) == ended;
     return count;
 }
 
@@ -92,8 +92,8 @@ static void adopt_pods(struct training_pass *pass)
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
         const struct json *pod = pass->observed->pods[i];
 
-        if (is_orphan(pass, pod) && has_ended(pass, pod) == ended)
-            adopt(pass, TRAINING_ADOPT_POD, pod);
+        if (is_orphan(pass, pod) && claimed_pod_has_ended(pass, pod) == ended)
+            claim_adopt(pass, TRAINING_ADOPT_POD, pod);
     }
 }
 
@@ -105,7 +105,7 @@ static void adopt_group(struct training_pass *pass)
         str_eq(kube_meta_label(group, TRAINING_OPERATOR_LABEL), pass->job.kind->controller_name) &&
         str_eq(kube_meta_label(group, TRAINING_NAME_LABEL), pass->job.name) &&
         json_count(json_at(group, "metadata", "ownerReferences", NULL)) == 0)
-        adopt(pass, TRAINING_ADOPT_POD_GROUP, group);
+        claim_adopt(pass, TRAINING_ADOPT_POD_GROUP, group);
 }
 
 bool training_pass_adopt(struct training_pass *pass)
@@ -115,7 +115,7 @@ bool training_pass_adopt(struct training_pass *pass)
     adopt_pods(pass);
     for (size_t i = 0; i < pass->observed->service_count; i++) {
         if (is_orphan(pass, pass->observed->services[i]))
-            adopt(pass, TRAINING_ADOPT_SERVICE, pass->observed->services[i]);
+            claim_adopt(pass, TRAINING_ADOPT_SERVICE, pass->observed->services[i]);
     }
     adopt_group(pass);
     return pass->plan->action_count > before;

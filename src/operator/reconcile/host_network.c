@@ -5,7 +5,7 @@
  */
 #include "operator/reconcile/host_network.h"
 
-#include "operator/controller/host_ports.h"
+#include "operator/reconcile/host_ports.h"
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "base/hash.h"
@@ -31,7 +31,7 @@ static bool is_seen(const struct ports_seen *seen, int port)
     return seen->bits[port / 8] & 1U << (port % 8);
 }
 
-static bool see(struct ports_seen *seen, int port)
+static bool ports_seen_add(struct ports_seen *seen, int port)
 {
     bool before = is_seen(seen, port);
 
@@ -78,7 +78,7 @@ void training_host_ports_read(struct arena *arena, struct training_job *job)
 
             if (index == spec->replicas)
                 break;
-            spec->ports[index++] = port && !see(seen, port) ? port : 0;
+            spec->ports[index++] = port && !ports_seen_add(seen, port) ? port : 0;
         }
     }
 }
@@ -208,7 +208,7 @@ static int count_missing(const struct training_pass *pass, struct ports_seen *ow
 
         for (int i = 0; spec->host_network && i < spec->replicas; i++) {
             if (spec->ports[i])
-                see(own, spec->ports[i]);
+                ports_seen_add(own, spec->ports[i]);
             else
                 missing++;
         }
@@ -250,16 +250,17 @@ static void hand_out(struct training_pass *pass, const int *ports)
     }
 }
 
-static void hold(struct training_pass *pass, const int *held, size_t count, const char *text)
+static void host_network_hold(struct training_pass *pass, const int *held, size_t count,
+                              const char *text)
 {
-    training_plan_remember(pass->plan, pass->job.json, TRAINING_HOST_PORTS_ANNOTATION, text);
+    training_plan_annotate(pass->plan, pass->job.json, TRAINING_HOST_PORTS_ANNOTATION, text);
     pass->plan->host_ports = held;
     pass->plan->host_port_count = count;
 }
 
 static void hold_nothing(struct training_pass *pass)
 {
-    hold(pass, ARENA_NEW(pass->arena, int), 0, NULL);
+    host_network_hold(pass, ARENA_NEW(pass->arena, int), 0, NULL);
 }
 
 /* Put what the job holds from now on into the plan. */
@@ -284,10 +285,10 @@ static void write_down(struct training_pass *pass)
                 held[count++] = spec->ports[i];
         }
     }
-    hold(pass, held, count, count ? json_to_string(pass->arena, memory) : NULL);
+    host_network_hold(pass, held, count, count ? json_to_string(pass->arena, memory) : NULL);
 }
 
-bool training_pass_give_ports(struct training_pass *pass)
+bool training_pass_assign_ports(struct training_pass *pass)
 {
     const struct host_ports *table = pass->observed->host_ports;
     struct ports_seen *own;
@@ -332,11 +333,11 @@ static void see_live_pods(const struct training_pass *pass, struct ports_seen *l
             continue;
         training_pod_read(pass->job.kind, pass->observed->pods[i], &pod);
         if (pod.phase == TRAINING_POD_PENDING || pod.phase == TRAINING_POD_RUNNING)
-            see(live, port_of_pod(pass->job.kind, pod.json));
+            ports_seen_add(live, port_of_pod(pass->job.kind, pod.json));
     }
 }
 
-void training_pass_drop_ports(struct training_pass *pass)
+void training_pass_release_ports(struct training_pass *pass)
 {
     const struct json *memory = read_annotation(pass->arena, pass->job.json);
     struct ports_seen *live = ARENA_NEW(pass->arena, struct ports_seen);
@@ -360,5 +361,5 @@ void training_pass_drop_ports(struct training_pass *pass)
                 held[count++] = port;
         }
     }
-    hold(pass, held, count, count ? json_to_string(pass->arena, kept) : NULL);
+    host_network_hold(pass, held, count, count ? json_to_string(pass->arena, kept) : NULL);
 }

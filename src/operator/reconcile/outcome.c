@@ -192,11 +192,11 @@ static const char *failed_replicas(const struct training_pass *pass)
 
         if (failed == 0 || is_dispensable(pass, type, failed))
             continue;
-        const char *words = job->replicas[type].restart_policy == TRAINING_RESTART_EXIT_CODE
-                                ? job->kind->words.failing
-                                : job->kind->words.failed;
+        const char *messages = job->replicas[type].restart_policy == TRAINING_RESTART_EXIT_CODE
+                                   ? job->kind->messages.failing
+                                   : job->kind->messages.failed;
         return arena_printf(pass->arena, "%s %s",
-                            training_job_say(pass->arena, job, words, type, failed),
+                            training_job_message(pass->arena, job, messages, type, failed),
                             describe_failures(pass, type, failed));
     }
     return NULL;
@@ -254,7 +254,7 @@ static bool is_past_deadline(const struct training_pass *pass)
     return false;
 }
 
-bool training_pass_has_nobody(const struct training_pass *pass)
+bool training_pass_has_no_replicas(const struct training_pass *pass)
 {
     enum training_replica_type type;
 
@@ -288,7 +288,7 @@ static void report_undecided(struct training_pass *pass)
                             "reached or it is deleted",
                             job->kind->name, job->name)
             ->once = true;
-    } else if (training_pass_has_nobody(pass)) {
+    } else if (training_pass_has_no_replicas(pass)) {
         training_plan_event(pass->plan, true, "NobodyDecides", "%s", nobody_message(pass))->once =
             true;
     }
@@ -301,7 +301,7 @@ void training_pass_note_waiting(struct training_pass *pass)
     const char *message = nobody_message(pass);
     const struct json *created = training_condition_get(pass->status, TRAINING_CREATED);
 
-    if (!training_pass_has_nobody(pass)) {
+    if (!training_pass_has_no_replicas(pass)) {
         if (str_eq(json_get_string(created, "reason", ""), reason))
             training_pass_note_created(pass);
         return;
@@ -317,16 +317,16 @@ void training_pass_note_waiting(struct training_pass *pass)
 
 struct training_judgement training_pass_judge(struct training_pass *pass)
 {
-    const struct training_words *words = &pass->job.kind->words;
+    const struct training_messages *messages = &pass->job.kind->messages;
     bool with_chief = training_job_has_chief(&pass->job);
     struct training_judgement judgement = {.outcome = TRAINING_OUTCOME_FAILED};
 
     report_undecided(pass);
     if (is_successful(pass)) {
         judgement.outcome = TRAINING_OUTCOME_SUCCEEDED;
-        judgement.message = training_pass_say(pass, with_chief || !words->workers_succeeded
-                                                        ? words->succeeded
-                                                        : words->workers_succeeded);
+        judgement.message = training_pass_message(pass, with_chief || !messages->workers_succeeded
+                                                            ? messages->succeeded
+                                                            : messages->workers_succeeded);
         return judgement;
     }
     judgement.message = failed_replicas(pass);

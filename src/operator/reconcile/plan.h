@@ -40,15 +40,15 @@ struct training_action {
 
 struct training_event {
     bool warning;
-    bool once;      /* said of a state that lasts: not to be repeated while the controller lives */
-    const char *of; /* … of the pod of this uid; NULL: of the job */
+    bool once; /* said of a state that lasts: not to be repeated while the controller lives */
+    const char *pod_uid; /* … of the pod of this uid; NULL: of the job */
     const char *reason;
     const char *message;
 };
 
 /* What the objects of replicas are made from. They are made one at a time and not kept in the
  * plan: each pod of a job of a thousand replicas names a thousand peers. */
-struct training_mould {
+struct training_builder {
     struct training_job *job;
     bool prepared;                    /* by the kind, with the first pod */
     const struct training_gang *gang; /* or NULL */
@@ -57,7 +57,7 @@ struct training_mould {
 
 struct training_plan {
     struct arena *arena;
-    struct training_mould *mould; /* NULL: the plan creates nothing of a replica */
+    struct training_builder *builder; /* NULL: the plan creates nothing of a replica */
     struct training_action *actions;
     size_t action_count, action_capacity;
     struct training_event *events;
@@ -86,7 +86,7 @@ struct training_event *training_plan_event(struct training_plan *plan, bool warn
                                            const char *reason, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Set an annotation of the job, where it is not so already; NULL takes it away. */
-void training_plan_remember(struct training_plan *plan, const struct json *job, const char *name,
+void training_plan_annotate(struct training_plan *plan, const struct json *job, const char *name,
                             const char *text);
 void training_plan_requeue(struct training_plan *plan, int64_t delay_ms); /* the earliest wins */
 

@@ -10,7 +10,7 @@
 /* How often to look whether the server knows PodGroups by now: nothing else will tell. */
 enum { MISSING_POLL_MS = 5 * 1000 };
 
-static bool is_ours(const struct training_pass *pass, const struct json *object)
+static bool group_is_controlled(const struct training_pass *pass, const struct json *object)
 {
     return kube_meta_is_controlled_by(object, pass->job.uid);
 }
@@ -22,7 +22,7 @@ static bool began_without(const struct training_pass *pass, const struct trainin
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
         const struct json *pod = pass->observed->pods[i];
 
-        if (is_ours(pass, pod) && !training_gang_has_marked(gang, &pass->job, pod))
+        if (group_is_controlled(pass, pod) && !training_gang_has_marked(gang, &pass->job, pod))
             return true;
     }
     return false;
@@ -80,7 +80,7 @@ void training_pass_find_gang(struct training_pass *pass)
 static bool has_pods(const struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
-        if (is_ours(pass, pass->observed->pods[i]))
+        if (group_is_controlled(pass, pass->observed->pods[i]))
             return true;
     }
     return false;
@@ -96,7 +96,7 @@ bool training_pass_waits_for_group(const struct training_pass *pass)
         return true;
     if (!group)
         return pass->gang->admits_first;
-    if (!is_ours(pass, group) || kube_meta_is_deleting(group))
+    if (!group_is_controlled(pass, group) || kube_meta_is_deleting(group))
         return true;
     /* What has started keeps what it was given, also while the group's phase goes back because one
      * of its pods is being replaced. */
@@ -189,7 +189,7 @@ void training_pass_keep_group(struct training_pass *pass)
                                                      &pass->replicas, pass->now_ms));
         return;
     }
-    if (!is_ours(pass, group)) {
+    if (!group_is_controlled(pass, group)) {
         report_stranger(pass, group);
         return;
     }
@@ -207,7 +207,7 @@ void training_pass_drop_group(struct training_pass *pass)
 {
     const struct json *group = pass->observed->pod_group;
 
-    if (!group || !is_ours(pass, group) || kube_meta_is_deleting(group))
+    if (!group || !group_is_controlled(pass, group) || kube_meta_is_deleting(group))
         return;
     training_plan_event(pass->plan, false, "JobTerminated",
                         "Job has been terminated. Deleting PodGroup");

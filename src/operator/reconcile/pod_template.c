@@ -95,8 +95,8 @@ static void set_ports(struct arena *arena, const struct training_job *job,
         set_host_port(arena, job->kind, container, training_replica_port(job, type, index));
 }
 
-static void copy_member(struct arena *arena, struct json *target, const struct json *source,
-                        const char *name)
+static void template_copy_member(struct arena *arena, struct json *target,
+                                 const struct json *source, const char *name)
 {
     const struct json *value = json_get(source, name);
 
@@ -120,10 +120,10 @@ struct json *training_pod_new(struct arena *arena, const struct training_job *jo
     }
     if (is_master_role(job, type, index))
         kube_meta_set_label(arena, pod, TRAINING_ROLE_LABEL, "master");
-    copy_member(arena, metadata, template_metadata, "annotations");
-    copy_member(arena, metadata, template_metadata, "finalizers");
+    template_copy_member(arena, metadata, template_metadata, "annotations");
+    template_copy_member(arena, metadata, template_metadata, "finalizers");
 
-    copy_member(arena, pod, replica->template, "spec");
+    template_copy_member(arena, pod, replica->template, "spec");
     spec = json_ensure_object(arena, pod, "spec");
     json_set_string(arena, spec, "restartPolicy", pod_restart_policy(job, type));
     if (job->shared_address)
@@ -157,7 +157,7 @@ static struct json *service_ports(struct arena *arena, const struct training_job
         if (str_is_empty(name))
             name = arena_printf(arena, "port-%" PRId64, number);
         json_set_string(arena, port, "name", name);
-        copy_member(arena, port, given, "protocol");
+        template_copy_member(arena, port, given, "protocol");
         json_set_int(arena, port, "port", number);
         json_append(ports, port);
     }

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 static enum training_pod_phase read_phase(const struct json *status)
@@ -40,7 +41,7 @@ static int64_t read_exit_code(const struct training_kind *kind, const struct jso
     return TRAINING_EXIT_CODE_NONE;
 }
 
-static int64_t read_restarts(const struct json *status)
+static int64_t pod_count_restarts(const struct json *status)
 {
     static const char *const lists[] = {"initContainerStatuses", "containerStatuses"};
     int64_t sum = 0;
@@ -78,7 +79,7 @@ void training_pod_read(const struct training_kind *kind, const struct json *pod,
         .phase = read_phase(status),
         .deleting_ms = kube_meta_deleting_ms(pod),
         .exit_code = read_exit_code(kind, status),
-        .restarts = read_restarts(status),
+        .restarts = pod_count_restarts(status),
         .disrupted = read_disrupted(pod, status),
     };
 }

@@ -32,9 +32,9 @@ static void restart_the_others(struct training_pass *pass)
         replica->finished = false;
         /* Also one that has vanished: it must not be judged once more. */
         if (!replica->pod.json || replica->state == TRAINING_REPLICA_BLOCKED ||
-            training_replica_is_dealt_with(replica))
+            training_replica_is_handled(replica))
             continue;
-        training_replica_send_away(replica);
+        training_replica_mark_deleted(replica);
         delete_replica_pod(pass, replica);
     }
 }
@@ -149,7 +149,7 @@ static bool some_leave(const struct training_pass *pass)
     for (size_t i = 0; i < pass->replicas.count; i++) {
         const struct training_replica *replica = &pass->replicas.items[i];
 
-        if (replica->has_pod && training_replica_is_dealt_with(replica))
+        if (replica->has_pod && training_replica_is_handled(replica))
             return true;
     }
     return false;
@@ -219,33 +219,34 @@ static void create_pods(struct training_pass *pass)
 /* The job as it is now, with the ports that were given out. */
 static void set_mould(struct training_pass *pass)
 {
-    struct training_mould *mould = ARENA_NEW(pass->arena, struct training_mould);
+    struct training_builder *builder = ARENA_NEW(pass->arena, struct training_builder);
     struct training_job *job = ARENA_NEW(pass->arena, struct training_job);
 
     *job = pass->job;
-    *mould = (struct training_mould){
+    *builder = (struct training_builder){
         .job = job, .gang = pass->gang, .cluster_domain = pass->observed->cluster_domain};
-    pass->plan->mould = mould;
+    pass->plan->builder = builder;
 }
 
 static void set_running(struct training_pass *pass)
 {
-    const struct training_words *words = &pass->job.kind->words;
+    const struct training_messages *messages = &pass->job.kind->messages;
     bool with_chief = training_job_has_chief(&pass->job);
 
-    training_condition_set(
-        pass->arena, pass->status, TRAINING_RUNNING, true, training_pass_reason(pass, "Running"),
-        training_pass_say(pass, with_chief || !words->workers_running ? words->running
-                                                                      : words->workers_running),
-        pass->now_ms);
+    training_condition_set(pass->arena, pass->status, TRAINING_RUNNING, true,
+                           training_pass_reason(pass, "Running"),
+                           training_pass_message(pass, with_chief || !messages->workers_running
+                                                           ? messages->running
+                                                           : messages->workers_running),
+                           pass->now_ms);
 }
 
 static const char *note_restarting(struct training_pass *pass, enum training_replica_type type)
 {
     const char *message =
-        training_job_say(pass->arena, &pass->job, pass->job.kind->words.restarting, type, 1);
+        training_job_message(pass->arena, &pass->job, pass->job.kind->messages.restarting, type, 1);
 
-    if (!training_pass_has_nobody(pass))
+    if (!training_pass_has_no_replicas(pass))
         training_condition_set(pass->arena, pass->status, TRAINING_RESTARTING, true,
                                training_pass_reason(pass, "Restarting"), message, pass->now_ms);
     return message;
@@ -283,13 +284,13 @@ static int interrupted_restart(const struct training_pass *pass)
     for (size_t i = 0; i < pass->replicas.count; i++) {
         const struct training_replica *replica = &pass->replicas.items[i];
 
-        if (replica->restarts > 0 && training_replica_is_dealt_with(replica))
+        if (replica->restarts > 0 && training_replica_is_handled(replica))
             return (int)replica->type;
     }
     return -1;
 }
 
-void training_pass_go_on(struct training_pass *pass)
+void training_pass_continue(struct training_pass *pass)
 {
     int restarted_type;
 
@@ -303,12 +304,12 @@ void training_pass_go_on(struct training_pass *pass)
     training_pass_delete_overdue(pass);
     delete_surplus(pass);
     training_pass_keep_group(pass);
-    if (!training_pass_waits_for_group(pass) && training_pass_give_ports(pass)) {
+    if (!training_pass_waits_for_group(pass) && training_pass_assign_ports(pass)) {
         set_mould(pass);
         create_services(pass);
         create_pods(pass);
     }
-    training_memory_write(&pass->replicas, &pass->job, pass->observed, pass->plan);
+    training_restarts_write(&pass->replicas, &pass->job, pass->observed, pass->plan);
 
     training_pass_note_waiting(pass);
     if (restarted_type >= 0)

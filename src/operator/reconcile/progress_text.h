@@ -23,7 +23,7 @@ const struct json *training_progress_pod(const struct json *const *pods, size_t 
 
 /* What a chief that has ended well left behind: its termination message is the same document as at
  * /progress. */
-struct training_last_word {
+struct training_final_progress {
     const char *text;       /* the last line */
     const char *report;     /* the file of the run's report in the container; NULL: none */
     const struct json *pod; /* the chief's */
@@ -31,7 +31,7 @@ struct training_last_word {
 };
 /* False: it has not ended, or left nothing. */
 bool training_progress_last(struct arena *arena, const struct json *const *pods, size_t count,
-                            const char *job_uid, struct training_last_word *ret);
+                            const char *job_uid, struct training_final_progress *ret);
 
 /* The text is UTF-8 and has no character that moves the cursor or turns the direction of writing.
  */

@@ -5,15 +5,15 @@
 #define TRAINYARD_OPERATOR_RECONCILE_H
 
 #include "base/json/json.h"
-#include "operator/controller/host_ports.h"
 #include "operator/kind/training_kind.h"
+#include "operator/reconcile/host_ports.h"
 #include "operator/reconcile/plan.h"
 
 struct training_gang;
 struct training_claims; /* report_place.h */
 
 /* Objects as the API gave them. Pods and services are those labelled with the job's name, whoever
- * controls them; `strays` are the pods that the job controls and that are labelled otherwise.
+ * controls them; `unmatched` are the pods that the job controls and that are labelled otherwise.
  * `gone` are the last states of pods that vanished since the job was last reconciled: what is
  * deleted by force is never seen while it goes. */
 struct training_observed {
@@ -21,8 +21,8 @@ struct training_observed {
     const struct json *job;
     const struct json *const *pods;
     size_t pod_count;
-    const struct json *const *strays;
-    size_t stray_count;
+    const struct json *const *unmatched;
+    size_t unmatched_count;
     const struct json *const *gone;
     size_t gone_count;
     const struct json *const *services;
@@ -32,7 +32,7 @@ struct training_observed {
     int64_t now_ms;                       /* wall time */
     const char *cluster_domain;           /* put behind the host names of TF_CONFIG, or NULL */
     const char *shared_address;           /* of all pods, who have no other and no names; or NULL */
-    const char *refusal;                  /* why no pod of it can be made, ever; NULL: it can */
+    const char *rejection;                /* why no pod of it can be made, ever; NULL: it can */
     const struct host_ports *host_ports;  /* who holds which; NULL: not known yet */
     const struct training_claims *claims; /* where their data lies; NULL: not on this machine */
 };

@@ -34,7 +34,7 @@ struct training_judgement training_pass_judge(struct training_pass *pass);
 /* The chief, or without one any worker, is running. */
 bool training_pass_is_running(const struct training_pass *pass);
 /* There is not to be one of them: the job was scaled to nothing and waits to be scaled up again. */
-bool training_pass_has_nobody(const struct training_pass *pass);
+bool training_pass_has_no_replicas(const struct training_pass *pass);
 /* … and says so: it does not run, its state is Created, and the message is what it waits for. That
  * ends when there is to be one again. */
 void training_pass_note_waiting(struct training_pass *pass);
@@ -48,7 +48,7 @@ void training_pass_release(struct training_pass *pass);
 bool training_pass_adopt(struct training_pass *pass);
 
 /* progress.c: a job that has not ended. */
-void training_pass_go_on(struct training_pass *pass);
+void training_pass_continue(struct training_pass *pass);
 
 /* Pods that should have been gone for a while are removed by force. */
 void training_pass_delete_overdue(struct training_pass *pass);
@@ -60,9 +60,9 @@ void training_pass_suspended(struct training_pass *pass);
 bool training_pass_resume(struct training_pass *pass);
 
 /* host_network.c: ports of the nodes. False: there are too few, nothing can be made. */
-bool training_pass_give_ports(struct training_pass *pass);
+bool training_pass_assign_ports(struct training_pass *pass);
 /* The job shall not run (any more): let go of them once its last pod has ended. */
-void training_pass_drop_ports(struct training_pass *pass);
+void training_pass_release_ports(struct training_pass *pass);
 
 /* pod_group.c: the job's PodGroup. */
 void training_pass_find_gang(struct training_pass *pass);
@@ -78,7 +78,7 @@ void training_pass_report_exit(struct training_pass *pass, const struct training
 void training_pass_note_created(struct training_pass *pass);
 
 /* The kind's words and reasons for this job; see training_job.h. */
-const char *training_pass_say(const struct training_pass *pass, const char *words);
+const char *training_pass_message(const struct training_pass *pass, const char *messages);
 const char *training_pass_reason(const struct training_pass *pass, const char *event);
 /* status.startTime, status.completionTime: wall time, or -1. */
 int64_t training_pass_time(const struct training_pass *pass, const char *name);

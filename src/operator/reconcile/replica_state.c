@@ -94,19 +94,20 @@ struct training_replica *training_replicas_named(const struct training_replicas 
     return training_replicas_of_key(replicas, job, name + length + 1);
 }
 
-bool training_replica_is_dealt_with(const struct training_replica *replica)
+bool training_replica_is_handled(const struct training_replica *replica)
 {
     return !str_is_empty(replica->pod.uid) && !str_is_empty(replica->restarted_uid) &&
            str_has_prefix(replica->pod.uid, replica->restarted_uid);
 }
 
-static enum training_replica_state judge(const struct training_replica *replica, bool exists)
+static enum training_replica_state replica_judge(const struct training_replica *replica,
+                                                 bool exists)
 {
     const struct training_pod *pod = &replica->pod;
     bool going = !exists || pod->deleting_ms > 0;
 
     /* Its restart is counted already: nothing is left but to see it gone. */
-    if (training_replica_is_dealt_with(replica))
+    if (training_replica_is_handled(replica))
         return exists ? TRAINING_REPLICA_LEAVING : TRAINING_REPLICA_MISSING;
 
     switch (pod->phase) {
@@ -131,7 +132,7 @@ static void observe_pod(struct training_replica *replica, const struct training_
     training_pod_read(job->kind, json, &replica->pod);
     replica->has_pod = true;
     if (kube_meta_is_controlled_by(json, job->uid))
-        replica->state = judge(replica, true);
+        replica->state = replica_judge(replica, true);
     else
         replica->state = TRAINING_REPLICA_BLOCKED;
 }
@@ -153,7 +154,7 @@ static void observe_gone(struct training_replica *replica, const struct training
     if (replica->has_pod || !kube_meta_is_controlled_by(json, job->uid))
         return;
     training_pod_read(job->kind, json, &replica->pod);
-    replica->state = judge(replica, false);
+    replica->state = replica_judge(replica, false);
 }
 
 void training_replicas_observe(struct training_replicas *replicas, const struct training_job *job,
@@ -168,10 +169,10 @@ void training_replicas_observe(struct training_replicas *replicas, const struct 
         if (replica)
             observe_pod(replica, job, observed->pods[i]);
     }
-    for (size_t i = 0; i < observed->stray_count; i++) {
-        replica = training_replicas_named(replicas, job, kube_meta_name(observed->strays[i]));
+    for (size_t i = 0; i < observed->unmatched_count; i++) {
+        replica = training_replicas_named(replicas, job, kube_meta_name(observed->unmatched[i]));
         if (replica)
-            observe_stray(replica, job, observed->strays[i]);
+            observe_stray(replica, job, observed->unmatched[i]);
     }
     for (size_t i = 0; i < observed->gone_count && !suspended; i++) {
         replica = training_replicas_find(replicas, job, observed->gone[i]);
@@ -192,10 +193,10 @@ void training_replicas_observe(struct training_replicas *replicas, const struct 
     }
 }
 
-struct training_tally training_replicas_count(const struct training_replicas *replicas,
-                                              enum training_replica_type type)
+struct training_replica_counts training_replicas_count(const struct training_replicas *replicas,
+                                                       enum training_replica_type type)
 {
-    struct training_tally tally = {0};
+    struct training_replica_counts tally = {0};
 
     for (size_t i = 0; i < replicas->count; i++) {
         const struct training_replica *replica = &replicas->items[i];

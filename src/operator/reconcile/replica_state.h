@@ -35,7 +35,7 @@ struct training_replica {
     int64_t retry_ms;          /* no new pod before; 0: whenever */
 };
 
-struct training_tally {
+struct training_replica_counts {
     int active, succeeded, failed;
 };
 
@@ -78,9 +78,9 @@ void training_replicas_observe(struct training_replicas *replicas, const struct 
 
 /* What follows of its present (or vanished) pod is on the job already: its restart, or that it was
  * sent away. */
-bool training_replica_is_dealt_with(const struct training_replica *replica);
+bool training_replica_is_handled(const struct training_replica *replica);
 
-struct training_tally training_replicas_count(const struct training_replicas *replicas,
-                                              enum training_replica_type type);
+struct training_replica_counts training_replicas_count(const struct training_replicas *replicas,
+                                                       enum training_replica_type type);
 
 #endif

@@ -66,8 +66,8 @@ static int64_t bound_count(int64_t count)
     return count < 0 ? 0 : count < INT32_MAX ? count : INT32_MAX;
 }
 
-void training_memory_read(struct training_replicas *replicas, const struct training_job *job,
-                          struct arena *arena)
+void training_restarts_read(struct training_replicas *replicas, const struct training_job *job,
+                            struct arena *arena)
 {
     JSON_EACH (entry, parse_annotation(job, arena, TRAINING_RESTARTS_ANNOTATION)) {
         struct training_replica *replica = training_replicas_of_key(replicas, job, entry->name);
@@ -97,7 +97,7 @@ void training_memory_read(struct training_replicas *replicas, const struct train
 static void write_annotation(const struct training_job *job, struct training_plan *plan,
                              const char *name, const struct json *value)
 {
-    training_plan_remember(plan, job->json, name,
+    training_plan_annotate(plan, job->json, name,
                            json_count(value) ? json_to_string(plan->arena, value) : NULL);
 }
 
@@ -145,8 +145,9 @@ static struct json *replica_memory(struct arena *arena, const struct training_re
     return entry;
 }
 
-void training_memory_write(const struct training_replicas *replicas, const struct training_job *job,
-                           const struct training_observed *observed, struct training_plan *plan)
+void training_restarts_write(const struct training_replicas *replicas,
+                             const struct training_job *job,
+                             const struct training_observed *observed, struct training_plan *plan)
 {
     struct arena *arena = plan->arena;
     struct json *restarts = json_object(arena);
@@ -156,8 +157,7 @@ void training_memory_write(const struct training_replicas *replicas, const struc
         const struct training_replica *replica = &replicas->items[i];
 
         /* One that was only sent away is forgotten as soon as it is gone. */
-        if (replica->restarts > 0 || replica->retry_ms > 0 ||
-            training_replica_is_dealt_with(replica))
+        if (replica->restarts > 0 || replica->retry_ms > 0 || training_replica_is_handled(replica))
             json_set(arena, restarts, memory_key(arena, replica), replica_memory(arena, replica));
         if (replica->finished)
             json_append(finished, json_string(arena, memory_key(arena, replica)));
@@ -196,7 +196,7 @@ void training_replica_count_restart(struct training_replica *replica)
         replica->retry_ms = created_ms + distance_ms(replica->restarts);
 }
 
-void training_replica_send_away(struct training_replica *replica)
+void training_replica_mark_deleted(struct training_replica *replica)
 {
     replica->restarts += replica->pod.restarts;
     replica->restarted_uid = replica->pod.uid;

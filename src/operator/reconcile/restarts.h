@@ -22,13 +22,14 @@ enum training_verdict training_replica_judge(const struct training_replica *repl
                                              enum training_restart_policy policy);
 
 /* What cannot be read (somebody edited it) is taken as nothing. */
-void training_memory_read(struct training_replicas *replicas, const struct training_job *job,
-                          struct arena *arena);
+void training_restarts_read(struct training_replicas *replicas, const struct training_job *job,
+                            struct arena *arena);
 /* Put into the plan what changed. Observed pods of replicas that are not asked for any more are
  * sent away by us, and are no losses should their replica be asked for again before they are gone.
  */
-void training_memory_write(const struct training_replicas *replicas, const struct training_job *job,
-                           const struct training_observed *observed, struct training_plan *plan);
+void training_restarts_write(const struct training_replicas *replicas,
+                             const struct training_job *job,
+                             const struct training_observed *observed, struct training_plan *plan);
 
 /* Count the restart of the replica's present pod: one, and those in place that vanish with it. A
  * program that fails by itself again and again is tried at growing distances, as a node does with
@@ -37,7 +38,7 @@ void training_replica_count_restart(struct training_replica *replica);
 
 /* The replica's present pod goes for no fault of its own: nothing will follow of its end. Restarts
  * in place that vanish with it are counted. */
-void training_replica_send_away(struct training_replica *replica);
+void training_replica_mark_deleted(struct training_replica *replica);
 
 /* Restarts remembered, and those made in place by the nodes in pods that live. */
 void training_replicas_restarts(const struct training_replicas *replicas,

@@ -1,8 +1,8 @@
 /* A workflow in a test; see workflow_fixture.h. */
 #include "workflow_fixture.h"
 
-#include "pipeline/node.h"
-#include "pipeline/workflow.h"
+#include "pipeline/reconcile/node.h"
+#include "pipeline/spec/workflow.h"
 
 #include "base/json/yaml.h"
 #include "base/mem.h"

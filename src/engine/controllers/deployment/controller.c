@@ -44,7 +44,7 @@ static void await_set(struct deployment_run *run, const struct json *set)
         kube_informer_get(hub_informer(run->run.hub, "replicasets.apps"), kube_meta_namespace(set),
                           kube_meta_name(set));
     if (!seen || !str_eq(kube_meta_resource_version(seen->json), kube_meta_resource_version(set)))
-        workload_run_wrote(&run->run, write);
+        workloads_run_wrote(&run->run, write);
 }
 
 /* A name that is taken is that of our own set, which is not shown yet, or of another template with
@@ -67,7 +67,7 @@ static void not_created(struct deployment_run *run, const struct json *set, cons
     const char *message = arena_printf(pass->arena, "Failed to create new replica set \"%s\": %s",
                                        kube_meta_name(set), err->message);
     deployment_note_failure(pass->arena, run->plan.status, message, loop_wall_ms(pass->loop));
-    kube_pass_tell(pass, true, "ReplicaSetCreateError", "%s", message);
+    kube_pass_event(pass, true, "ReplicaSetCreateError", "%s", message);
 }
 
 static void on_answer(void *context, struct json *object, const struct err *err)
@@ -81,7 +81,7 @@ static void on_answer(void *context, struct json *object, const struct err *err)
     else if (err && err->code != ERR_NOT_FOUND) /* a conflict too: all is to be looked at again */
         pass->failed = true;
     else if (!err && action->event)
-        kube_pass_tell(pass, false, "ScalingReplicaSet", "%s", action->event);
+        kube_pass_event(pass, false, "ScalingReplicaSet", "%s", action->event);
     if (!err && action->type != DEPLOYMENT_DELETE_SET && action->type != DEPLOYMENT_RELEASE)
         await_set(run, object);
     kube_pass_answered(pass);
@@ -120,9 +120,9 @@ static void on_written(void *context, struct json *object, const struct err *err
 {
     struct deployment_run *run = context;
     if (err)
-        kube_pass_give_up(&run->run.pass, err);
+        kube_pass_abort(&run->run.pass, err);
     else
-        kube_pass_wrote(&run->run.pass, object);
+        kube_pass_add_write(&run->run.pass, object);
     kube_pass_answered(&run->run.pass);
 }
 

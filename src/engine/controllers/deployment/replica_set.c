@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 #include "kube/selector.h"
 
@@ -190,21 +191,11 @@ static void make_status(struct arena *arena, const struct replica_observed *obse
     plan->status = status;
 }
 
-static struct json *find_failure(struct json *conditions)
-{
-    JSON_EACH (condition, conditions) {
-        if (str_eq(json_get_string(condition, "type", ""), "ReplicaFailure"))
-            return condition;
-    }
-    return NULL;
-}
-
 void replica_set_note_failure(struct arena *arena, struct json *status, const char *reason,
                               const char *message, int64_t now_ms)
 {
     struct json *conditions = json_get(status, "conditions");
-    struct json *condition = find_failure(conditions);
-    char now[MOMENT_TEXT_MAX];
+    struct json *condition = kube_condition_find(conditions, "ReplicaFailure");
     if (!reason) {
         if (condition)
             json_remove_element(conditions, condition);
@@ -214,14 +205,12 @@ void replica_set_note_failure(struct arena *arena, struct json *status, const ch
     }
     if (condition) /* the first failure stands until it is over */
         return;
-    condition = json_object(arena);
-    moment_format(now_ms, now);
-    json_set_string(arena, condition, "type", "ReplicaFailure");
-    json_set_string(arena, condition, "status", "True");
-    json_set_string(arena, condition, "lastTransitionTime", now);
-    json_set_string(arena, condition, "reason", reason);
-    json_set_string(arena, condition, "message", message);
-    json_append(json_ensure_array(arena, status, "conditions"), condition);
+    const struct kube_condition failure = {.type = "ReplicaFailure",
+                                           .status = "True",
+                                           .reason = reason,
+                                           .message = message,
+                                           .now_ms = now_ms};
+    kube_condition_set(arena, json_ensure_array(arena, status, "conditions"), &failure, 0);
 }
 
 void replica_set_reconcile(struct arena *arena, const struct replica_observed *observed,

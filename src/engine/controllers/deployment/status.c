@@ -3,24 +3,16 @@
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/controllers/deployment/internal.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <string.h>
 
 /* ---- Conditions ------------------------------------------------------------------------------ */
 
-static struct json *find(const struct json *status, const char *type)
-{
-    JSON_EACH (condition, json_get(status, "conditions")) {
-        if (str_eq(json_get_string(condition, "type", ""), type))
-            return condition;
-    }
-    return NULL;
-}
-
 static void drop(struct json *status, const char *type)
 {
-    struct json *condition = find(status, type);
+    struct json *condition = kube_condition_find(json_get(status, "conditions"), type);
     if (condition)
         json_remove_element(json_get(status, "conditions"), condition);
 }
@@ -30,28 +22,21 @@ static void drop(struct json *status, const char *type)
 static void set(struct arena *arena, struct json *status, const char *type, const char *value,
                 const char *reason, const char *message, int64_t now_ms, bool anew)
 {
-    const struct json *had = find(status, type);
-    char now[MOMENT_TEXT_MAX];
-    bool same = str_eq(json_get_string(had, "status", ""), value);
-    if (!anew && same && str_eq(json_get_string(had, "reason", ""), reason))
-        return;
-    moment_format(now_ms, now);
-    struct json *condition = json_object(arena);
-    json_set_string(arena, condition, "type", type);
-    json_set_string(arena, condition, "status", value);
-    json_set_string(arena, condition, "lastUpdateTime", now);
-    json_set_string(arena, condition, "lastTransitionTime",
-                    same ? json_get_string(had, "lastTransitionTime", now) : now);
-    json_set_string(arena, condition, "reason", reason);
-    json_set_string(arena, condition, "message", message);
-    drop(status, type);
-    json_append(json_ensure_array(arena, status, "conditions"), condition);
+    const struct kube_condition wanted = {.type = type,
+                                          .status = value,
+                                          .reason = reason,
+                                          .message = message,
+                                          .time_name = "lastUpdateTime",
+                                          .now_ms = now_ms};
+    kube_condition_set(arena, json_ensure_array(arena, status, "conditions"), &wanted,
+                       KUBE_CONDITION_MOVE_LAST | (anew ? 0 : KUBE_CONDITION_KEEP_REASON));
 }
 
 /* Nobody has looked at its progress before. */
 void deployment_note_found(struct deployment_pass *pass, struct json *status)
 {
-    if (pass->deadline_s >= 0 && !find(status, "Progressing"))
+    if (pass->deadline_s >= 0 &&
+        !kube_condition_find(json_get(status, "conditions"), "Progressing"))
         set(pass->arena, status, "Progressing", "True", "FoundNewReplicaSet",
             arena_printf(pass->arena, "Found new replica set \"%s\"", pass->newest->name),
             pass->now_ms, false);
@@ -77,7 +62,8 @@ void deployment_note_collision(struct arena *arena, struct json *status)
 
 void deployment_note_paused(struct deployment_pass *pass, struct json *status)
 {
-    const char *reason = json_get_string(find(status, "Progressing"), "reason", "");
+    const char *reason = json_get_string(
+        kube_condition_find(json_get(status, "conditions"), "Progressing"), "reason", "");
     bool was = str_eq(reason, "DeploymentPaused");
     if (pass->deadline_s < 0 || str_eq(reason, "ProgressDeadlineExceeded") || was == pass->paused)
         return;
@@ -144,7 +130,8 @@ static bool has_progressed(const struct json *old, const struct json *new_)
 /* When the last sign of progress is too old; -1: never. */
 static int64_t deadline_ms(const struct deployment_pass *pass, const struct json *status)
 {
-    const struct json *condition = find(status, "Progressing");
+    const struct json *condition =
+        kube_condition_find(json_get(status, "conditions"), "Progressing");
     const char *text = json_get_string(condition, "lastUpdateTime", "");
     int64_t since;
     if (!condition || moment_parse(text, &since, NULL) < 0 ||
@@ -157,7 +144,8 @@ static void judge(struct deployment_pass *pass, struct json *status)
 {
     struct arena *arena = pass->arena;
     const struct json *old = json_get(pass->deployment, "status");
-    const char *reason = json_get_string(find(old, "Progressing"), "reason", "");
+    const char *reason = json_get_string(
+        kube_condition_find(json_get(old, "conditions"), "Progressing"), "reason", "");
     const char *what = pass->newest ? "ReplicaSet" : "Deployment";
     const char *name = pass->newest ? pass->newest->name : kube_meta_name(pass->deployment);
     bool was_complete =

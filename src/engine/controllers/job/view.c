@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 /* How long a pod that was deleted by force may still run: its node, if there is one, has long

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/object.h"
+#include "kube/condition.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

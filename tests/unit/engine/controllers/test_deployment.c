@@ -3,6 +3,7 @@
 #include "api.h"
 
 #include "base/str.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <setjmp.h>

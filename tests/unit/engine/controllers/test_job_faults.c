@@ -10,6 +10,7 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "engine/controllers/job/job.h"
+#include "kube/condition.h"
 #include "kube/object.h"
 
 #include <inttypes.h>
