@@ -36,8 +36,8 @@ struct access_answer access_decide(struct arena *arena, const struct access_poli
                                    const struct access_question *question);
 
 /* `pods is forbidden: User "x" cannot list resource "pods" in API group "" …`, as Kubernetes. */
-char *access_refusal(struct arena *arena, const struct identity *identity,
-                     const struct access_question *question, const char *reason);
+char *access_forbidden_message(struct arena *arena, const struct identity *identity,
+                               const struct access_question *question, const char *reason);
 
 /* One rule that applies, and through which binding and subject. */
 struct access_grant {
@@ -60,9 +60,9 @@ const struct json *access_role_rules(struct arena *arena, const struct access_po
 
 /* Of `rules` (a list) those that the identity does not have itself in the namespace, one a line as
  * Kubernetes writes them; NULL if he has them all. */
-char *access_uncovered(struct arena *arena, const struct access_policy *policy,
-                       const struct identity *identity, const char *namespace_,
-                       const struct json *rules);
+char *access_missing_rules(struct arena *arena, const struct access_policy *policy,
+                           const struct identity *identity, const char *namespace_,
+                           const struct json *rules);
 /* `["a" "b"]` */
 char *access_list_text(struct arena *arena, const char *const *list);
 

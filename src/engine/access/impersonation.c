@@ -13,7 +13,7 @@ static const char PREFIX[] = "Impersonate-", USER[] = "Impersonate-User",
 static const char ACCOUNT[] = "system:serviceaccount:", AUTHENTICATED[] = "system:authenticated",
                   UNAUTHENTICATED[] = "system:unauthenticated";
 
-static bool begins(const char *name, const char *prefix)
+static bool impersonation_is_header(const char *name, const char *prefix)
 {
     return strncasecmp(name, prefix, strlen(prefix)) == 0;
 }
@@ -21,7 +21,7 @@ static bool begins(const char *name, const char *prefix)
 const char *impersonation_header(const struct http_header *headers)
 {
     for (; headers; headers = headers->next)
-        if (begins(headers->name, PREFIX))
+        if (impersonation_is_header(headers->name, PREFIX))
             return headers->name;
     return NULL;
 }
@@ -34,15 +34,17 @@ struct request {
     const struct identity *asker;
 };
 
-static int check(const struct request *request, struct access_question question, struct err *err)
+static int impersonation_check(const struct request *request, struct access_question question,
+                               struct err *err)
 {
     question.verb = "impersonate";
     struct access_answer answer =
         access_decide(request->arena, request->policy, request->asker, &question);
     if (answer.allowed)
         return 0;
-    return err_set(err, ERR_FORBIDDEN, "%s",
-                   access_refusal(request->arena, request->asker, &question, answer.reason));
+    return err_set(
+        err, ERR_FORBIDDEN, "%s",
+        access_forbidden_message(request->arena, request->asker, &question, answer.reason));
 }
 
 /* The namespace of "system:serviceaccount:NAMESPACE:NAME", or NULL for any other user. */
@@ -69,7 +71,7 @@ static int check_user(const struct request *request, const char *user, struct er
         question.namespace_ = namespace_;
         question.name = name;
     }
-    return check(request, question, err);
+    return impersonation_check(request, question, err);
 }
 
 /* The key of an extra is part of the header's name: lower case, with percent escapes. */
@@ -96,14 +98,14 @@ static int check_header(const struct request *request, const struct http_header 
     } else if (str_eq_nocase(header->name, UID)) {
         question.group = authentication;
         question.resource = "uids";
-    } else if (begins(header->name, EXTRA)) {
+    } else if (impersonation_is_header(header->name, EXTRA)) {
         question.group = authentication;
         question.resource = "userextras";
         question.subresource = extra_key(request->arena, header->name);
     } else {
         return 0;
     }
-    return check(request, question, err);
+    return impersonation_check(request, question, err);
 }
 
 /* ---- Who he is then -------------------------------------------------------------------------- */
@@ -136,7 +138,7 @@ static const struct json *extra_of(struct arena *arena, const struct http_header
 {
     struct json *extra = json_object(arena);
     for (; headers; headers = headers->next)
-        if (begins(headers->name, EXTRA))
+        if (impersonation_is_header(headers->name, EXTRA))
             json_append(json_ensure_array(arena, extra, extra_key(arena, headers->name)),
                         json_string(arena, headers->value));
     return extra->count > 0 ? extra : NULL;
@@ -153,9 +155,9 @@ int impersonation_apply(struct arena *arena, const struct access_policy *policy,
                        "%.64s is sent without impersonating a user: send %s, too",
                        impersonation_header(headers), USER);
     for (const struct http_header *header = headers; header; header = header->next) {
-        int r = check_header(&request, header, err);
-        if (r < 0)
-            return r;
+        int result = check_header(&request, header, err);
+        if (result < 0)
+            return result;
     }
     struct identity *identity = ARENA_NEW(arena, struct identity);
     identity->name = user;

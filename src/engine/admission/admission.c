@@ -107,17 +107,17 @@ static int load_account(struct api_call *call, const struct json *pod, struct js
                        "pods \"%s\" is forbidden: error looking up service account %s/%.253s: "
                        "serviceaccount \"%.253s\" not found",
                        kube_meta_name(pod), namespace_, name, name);
-    int r = stored_read(call->arena, stored, ret, err);
+    int result = stored_read(call->arena, stored, ret, err);
     store_object_unref(stored);
-    return r;
+    return result;
 }
 
 /* ---- A pod's patience ------------------------------------------------------------------------ */
 
 /* How long a pod stays on a node that does not answer, where it does not say. */
-enum { PATIENCE_S = 300 };
+enum { TOLERATION_S = 300 };
 
-static bool puts_up_with(const struct json *spec, const char *taint)
+static bool tolerates_taint(const struct json *spec, const char *taint)
 {
     JSON_EACH (toleration, json_get(spec, "tolerations")) {
         const char *key = json_get_string(toleration, "key", "");
@@ -129,17 +129,17 @@ static bool puts_up_with(const struct json *spec, const char *taint)
     return false;
 }
 
-static void add_patience(struct arena *arena, struct json *spec)
+static void add_default_toleration(struct arena *arena, struct json *spec)
 {
     static const char *const taints[] = {TAINT_NOT_READY, TAINT_UNREACHABLE};
     for (size_t i = 0; i < ARRAY_SIZE(taints); i++) {
-        if (puts_up_with(spec, taints[i]))
+        if (tolerates_taint(spec, taints[i]))
             continue;
         struct json *toleration = json_object(arena);
         json_set_string(arena, toleration, "key", taints[i]);
         json_set_string(arena, toleration, "operator", "Exists");
         json_set_string(arena, toleration, "effect", "NoExecute");
-        json_set_int(arena, toleration, "tolerationSeconds", PATIENCE_S);
+        json_set_int(arena, toleration, "tolerationSeconds", TOLERATION_S);
         json_append(json_ensure_array(arena, spec, "tolerations"), toleration);
     }
 }
@@ -162,23 +162,23 @@ int admission_admit_pod(struct api_call *call, struct json *pod, const struct js
     struct json *spec = json_get(pod, "spec"), *account = NULL;
     if (old)
         return 0;
-    int r = admission_limit_pod(call, pod, err);
-    if (r < 0)
-        return r;
+    int result = admission_limit_pod(call, pod, err);
+    if (result < 0)
+        return result;
     default_string(call->arena, spec, "serviceAccountName", "default");
     default_string(call->arena, spec, "serviceAccount",
                    json_get_string(spec, "serviceAccountName", ""));
-    r = load_account(call, pod, &account, err);
-    if (r < 0)
-        return r;
-    r = admission_set_priority(call, pod, err);
-    if (r < 0)
-        return r;
+    result = load_account(call, pod, &account, err);
+    if (result < 0)
+        return result;
+    result = admission_set_priority(call, pod, err);
+    if (result < 0)
+        return result;
     const struct bootstrap bootstrap = engine_bootstrap(call->engine);
     bool can = bootstrap.ca_pem && engine_seal(call->engine)->make;
     if (can && json_get_bool(spec, automount, json_get_bool(account, automount, true)))
         mount_access(call->arena, spec);
-    add_patience(call->arena, spec);
+    add_default_toleration(call->arena, spec);
     if (json_count(json_get(spec, "schedulingGates")) > 0)
         add_gated(call->arena, pod);
     return 0;

@@ -59,17 +59,17 @@ static int find_priority_class(struct api_call *call, const struct json *pod, st
         return err_set(err, ERR_FORBIDDEN,
                        "pods \"%s\" is forbidden: no PriorityClass with name %.253s was found",
                        kube_meta_name(pod), name);
-    int r = stored_read(call->arena, stored, ret, err);
+    int result = stored_read(call->arena, stored, ret, err);
     store_object_unref(stored);
-    return r;
+    return result;
 }
 
 int admission_set_priority(struct api_call *call, struct json *pod, struct err *err)
 {
     struct json *spec = json_get(pod, "spec"), *class_ = NULL;
-    int r = find_priority_class(call, pod, &class_, err);
-    if (r < 0)
-        return r;
+    int result = find_priority_class(call, pod, &class_, err);
+    if (result < 0)
+        return result;
     int64_t value = json_get_int(class_, "value", 0);
     const char *policy = json_get_string(class_, "preemptionPolicy", "PreemptLowerPriority");
     const char *given = json_get_string(spec, "preemptionPolicy", policy);
@@ -121,9 +121,9 @@ int admission_admit_claim(struct api_call *call, struct json *claim, const struc
 {
     struct json *spec = json_get(claim, "spec");
     const struct json *named = json_get(spec, "storageClassName");
-    int r = admission_limit_claim(call, claim, err);
-    if (r < 0)
-        return r;
+    int result = admission_limit_claim(call, claim, err);
+    if (result < 0)
+        return result;
     /* "" asks for a volume without a class. */
     if (old || (named && named->type != JSON_NULL) ||
         kube_meta_annotation(claim, "volume.beta.kubernetes.io/storage-class"))

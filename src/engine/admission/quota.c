@@ -94,7 +94,7 @@ static void count_container(struct arena *arena, struct json *usage, const struc
     }
 }
 
-static bool has_ended(const struct json *pod)
+static bool quota_pod_has_ended(const struct json *pod)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
     return str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
@@ -103,7 +103,7 @@ static bool has_ended(const struct json *pod)
 /* One that has ended is an object still, but takes nothing. */
 static void count_pod(struct arena *arena, struct json *usage, const struct json *pod)
 {
-    if (has_ended(pod))
+    if (quota_pod_has_ended(pod))
         return;
     add_count(arena, usage, "pods", 1);
     JSON_EACH (container, json_at(pod, "spec", "containers", NULL))
@@ -282,13 +282,13 @@ struct json *quota_growth(struct arena *arena, const struct json *quota, const s
     return growth;
 }
 
-static int compare_names(const void *a, const void *b)
+static int quota_compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* The containers that do not say how much of it they take, "a,b"; "" where all do. */
-static const char *silent_containers(struct arena *arena, const struct json *pod, const char *name)
+static const char *containers_without(struct arena *arena, const struct json *pod, const char *name)
 {
     static const char *const lists[] = {"containers", "initContainers"};
     const char *dot = strchr(name, '.');
@@ -303,13 +303,14 @@ static const char *silent_containers(struct arena *arena, const struct json *pod
                 silent[count++] = json_get_string(container, "name", "");
         }
     }
-    qsort(silent, count, sizeof(silent[0]), compare_names);
+    qsort(silent, count, sizeof(silent[0]), quota_compare_names);
     for (size_t i = 0; i < count; i++)
         text = arena_printf(arena, "%s%s%s", text, i ? "," : "", silent[i]);
     return text;
 }
 
-const char *quota_unsaid(struct arena *arena, const struct json *quota, const struct json *pod)
+const char *quota_missing_fields(struct arena *arena, const struct json *quota,
+                                 const struct json *pod)
 {
     /* In the order of their names, as they are told. */
     static const char *const required[] = {"cpu",    "limits.cpu",   "limits.memory",
@@ -317,7 +318,7 @@ const char *quota_unsaid(struct arena *arena, const struct json *quota, const st
     const char *text = "";
     for (size_t i = 0; i < ARRAY_SIZE(required); i++) {
         const char *silent = json_at(quota, "spec", "hard", required[i], NULL)
-                                 ? silent_containers(arena, pod, required[i])
+                                 ? containers_without(arena, pod, required[i])
                                  : "";
         if (silent[0])
             text = arena_printf(arena, "%s%s%s for: %s", text, text[0] ? "; " : "", required[i],
@@ -357,7 +358,7 @@ const char *quota_exceeded(struct arena *arena, const struct json *quota, const 
     }
     if (count == 0)
         return NULL;
-    qsort(names, count, sizeof(*names), compare_names);
+    qsort(names, count, sizeof(*names), quota_compare_names);
     return arena_printf(arena, "exceeded quota: %s, requested: %s, used: %s, limited: %s",
                         kube_meta_name(quota), list_amounts(arena, growth, names, count),
                         list_amounts(arena, used, names, count),

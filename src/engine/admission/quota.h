@@ -21,7 +21,8 @@ struct json *quota_growth(struct arena *arena, const struct json *quota, const s
                           const struct json *before);
 
 /* Why a pod is refused whatever is left: "must specify limits.cpu for: main"; NULL: it is not. */
-const char *quota_unsaid(struct arena *arena, const struct json *quota, const struct json *pod);
+const char *quota_missing_fields(struct arena *arena, const struct json *quota,
+                                 const struct json *pod);
 
 /* "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2", or NULL. */
 const char *quota_exceeded(struct arena *arena, const struct json *quota,

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct registry_resource *quotas(void)
+static const struct registry_resource *quota_write_list(void)
 {
     return registry_built_in("", "v1", "resourcequotas");
 }
@@ -95,7 +95,8 @@ int admission_recount_quota(struct api_call *call, struct json *quota, struct er
 
 /* ---- Charging -------------------------------------------------------------------------------- */
 
-static void written(void *context, const struct store_object *object, const struct err *err)
+static void on_quota_written(void *context, const struct store_object *object,
+                             const struct err *err)
 {
 }
 
@@ -106,8 +107,10 @@ static int put_quota(struct api_call *call, struct json *quota, const char *key,
     json_set(call->arena, json_get(quota, "metadata"), "resourceVersion",
              json_stringf(call->arena, "%" PRId64, store_next_revision(store)));
     _cleanup_buf_ struct buf data;
-    int r = stored_encode(quota, 0, &data, err);
-    return r < 0 ? r : store_put(store, key, data.data, data.size, expected, written, NULL, err);
+    int result = stored_encode(quota, 0, &data, err);
+    return result < 0
+               ? result
+               : store_put(store, key, data.data, data.size, expected, on_quota_written, NULL, err);
 }
 
 /* An object that a quota has counted or will; `charge`: all of them have said yes. */
@@ -120,12 +123,13 @@ static int charge_one(struct api_call *call, const char *key, const struct json 
     if (!stored)
         return 0;
     int64_t revision = stored->revision;
-    int r = stored_read(call->arena, stored, &quota, err);
+    int result = stored_read(call->arena, stored, &quota, err);
     store_object_unref(stored);
-    if (r < 0 || !quota_is_about(quota, id) || !quota_covers(quota, id, object))
-        return r;
-    const char *refusal =
-        str_eq(id->plural, "pods") && !old ? quota_unsaid(call->arena, quota, object) : NULL;
+    if (result < 0 || !quota_is_about(quota, id) || !quota_covers(quota, id, object))
+        return result;
+    const char *refusal = str_eq(id->plural, "pods") && !old
+                              ? quota_missing_fields(call->arena, quota, object)
+                              : NULL;
     if (refusal)
         refusal = arena_printf(call->arena, "failed quota: %s: %s", kube_meta_name(quota), refusal);
     bool counted_before = old && quota_covers(quota, id, old);
@@ -153,9 +157,9 @@ int admission_charge_quotas(struct api_call *call, const struct json *object,
         str_eq(call->route.resource->storage, "resourcequotas"))
         return 0;
     struct store_object **stored;
-    size_t count =
-        store_list(engine_store(call->engine),
-                   stored_key(call->arena, quotas(), call->route.namespace_, NULL), &stored);
+    size_t count = store_list(
+        engine_store(call->engine),
+        stored_key(call->arena, quota_write_list(), call->route.namespace_, NULL), &stored);
     const char **keys = ARENA_ARRAY(call->arena, const char *, count + 1);
     size_t readable = 0;
     for (size_t i = 0; i < count; i++) {
@@ -164,10 +168,10 @@ int admission_charge_quotas(struct api_call *call, const struct json *object,
         store_object_unref(stored[i]);
     }
     free(stored);
-    int r = 0;
+    int result = 0;
     const int passes = call->dry_run ? 1 : 2; /* the second one charges */
     for (int charge = 0; charge < passes; charge++)
-        for (size_t i = 0; r == 0 && i < readable; i++)
-            r = charge_one(call, keys[i], object, old, charge, err);
-    return r;
+        for (size_t i = 0; result == 0 && i < readable; i++)
+            result = charge_one(call, keys[i], object, old, charge, err);
+    return result;
 }

@@ -80,12 +80,12 @@ int api_load(struct api_call *call, const char *name, struct json **ret, int64_t
     struct store_object *stored = store_get_pending(engine_store(call->engine), key);
     if (!stored)
         return api_not_found(call, name, err);
-    int r = stored_read(call->arena, stored, ret, err);
+    int result = stored_read(call->arena, stored, ret, err);
     *ret_revision = stored->revision;
     store_object_unref(stored);
-    if (r == 0 && call->route.resource->definition)
+    if (result == 0 && call->route.resource->definition)
         api_convert_out(call, call->arena, *ret);
-    return r;
+    return result;
 }
 
 const char *api_call_version(const struct api_call *call)

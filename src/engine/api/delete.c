@@ -58,20 +58,21 @@ int api_check_preconditions(struct api_call *call, const struct json *object,
 }
 
 /* Read as the kind it is: a value of the wrong type is no option left out. */
-static int read_options(struct api_call *call, struct deletion_options *ret, struct err *err)
+static int delete_read_options(struct api_call *call, struct deletion_options *ret, struct err *err)
 {
     struct json *body;
-    int r = api_read_body_as(call, "DeleteOptions", &body, err);
-    if (r == 0 && body)
-        r = schema_decode(call->arena, &TYPE_DELETE_OPTIONS, SCHEMA_FORM_TYPED, body, NULL, err);
-    if (r < 0)
-        return r;
-    r = deletion_options_parse(&call->invalid, body, call->exchange->request->query, ret, err);
+    int result = api_read_body_as(call, "DeleteOptions", &body, err);
+    if (result == 0 && body)
+        result =
+            schema_decode(call->arena, &TYPE_DELETE_OPTIONS, SCHEMA_FORM_TYPED, body, NULL, err);
+    if (result < 0)
+        return result;
+    result = deletion_options_parse(&call->invalid, body, call->exchange->request->query, ret, err);
     if (call->invalid.count > 0)
         return api_reject_options(call, err);
-    if (r == 0 && ret->dry_run)
+    if (result == 0 && ret->dry_run)
         call->dry_run = true;
-    return r;
+    return result;
 }
 
 /* What is deleted. */
@@ -100,16 +101,16 @@ static struct target placeholder_target(struct api_call *call, struct json *plac
     return (struct target){placeholder, revision, !is_namespace};
 }
 
-static int load(struct api_call *call, struct target *ret, struct err *err)
+static int delete_load(struct api_call *call, struct target *ret, struct err *err)
 {
     const char *name = call->route.name;
     struct json *object;
     int64_t revision;
-    int r = api_load(call, name, &object, &revision, err);
-    if (r == 0)
+    int result = api_load(call, name, &object, &revision, err);
+    if (result == 0)
         *ret = (struct target){object, revision, false};
-    if (r != -ERR_INTERNAL)
-        return r;
+    if (result != -ERR_INTERNAL)
+        return result;
     err_clear(err);
     object = kube_object_make(call->arena, &call->route.resource->id, call->route.namespace_, name);
     *ret = placeholder_target(call, object, revision);
@@ -117,8 +118,8 @@ static int load(struct api_call *call, struct target *ret, struct err *err)
 }
 
 /* What cannot be read says of nothing that it has to wait for. */
-static enum deletion_step decide(struct api_call *call, const struct target *target,
-                                 struct json *object, const struct deletion_options *options)
+static enum deletion_step delete_decide(struct api_call *call, const struct target *target,
+                                        struct json *object, const struct deletion_options *options)
 {
     if (target->is_placeholder)
         return DELETION_REMOVE;
@@ -131,14 +132,14 @@ void api_handle_delete(struct api_call *call)
     struct err err = ERR_INIT;
     struct deletion_options options;
     struct target target = {0};
-    if (read_options(call, &options, &err) < 0 || check_allowed(call, call->route.name, &err) < 0 ||
-        load(call, &target, &err) < 0 ||
+    if (delete_read_options(call, &options, &err) < 0 ||
+        check_allowed(call, call->route.name, &err) < 0 || delete_load(call, &target, &err) < 0 ||
         api_check_preconditions(call, target.object, &options, &err) < 0) {
         api_respond_error(call, &err);
         return;
     }
     struct json *object = json_clone(call->arena, target.object);
-    switch (decide(call, &target, object, &options)) {
+    switch (delete_decide(call, &target, object, &options)) {
     case DELETION_REMOVE:
         api_commit_removal(call, object, target.revision);
         return;
@@ -252,16 +253,16 @@ static int sweep_one(struct sweep *sweep, const struct store_object *listed,
     struct json *item = json_clone(call->arena, object);
     api_convert_out(call, call->arena, item);
     json_append(sweep->items, item);
-    enum deletion_step step = decide(call, &target, object, options);
+    enum deletion_step step = delete_decide(call, &target, object, options);
     if (call->dry_run || step == DELETION_KEEP)
         return 0;
     sweep->waiting++;
-    int r = step == DELETION_REMOVE
-                ? api_queue_removal(call, object, target.revision, sweep_done, sweep, err)
-                : api_queue_put(call, object, target.revision, sweep_done, sweep, err);
-    if (r < 0)
+    int result = step == DELETION_REMOVE
+                     ? api_queue_removal(call, object, target.revision, sweep_done, sweep, err)
+                     : api_queue_put(call, object, target.revision, sweep_done, sweep, err);
+    if (result < 0)
         sweep->waiting--;
-    return r;
+    return result;
 }
 
 void api_handle_delete_collection(struct api_call *call)
@@ -269,7 +270,7 @@ void api_handle_delete_collection(struct api_call *call)
     struct err err = ERR_INIT;
     struct deletion_options options;
     struct api_filter filter;
-    if (read_options(call, &options, &err) < 0 || api_filter_of(call, &filter, &err) < 0) {
+    if (delete_read_options(call, &options, &err) < 0 || api_filter_of(call, &filter, &err) < 0) {
         api_respond_error(call, &err);
         return;
     }

@@ -47,9 +47,9 @@ int deletion_options_parse(struct field_errors *invalid, const struct json *body
 {
     struct deletion_options options = {0};
     struct arena *arena = invalid->arena;
-    int r = parse_grace(arena, body, query, &options.grace_seconds, err);
-    if (r < 0)
-        return r;
+    int result = parse_grace(arena, body, query, &options.grace_seconds, err);
+    if (result < 0)
+        return result;
     const char *propagation = json_get_string(body, "propagationPolicy", NULL);
     if (!propagation)
         propagation = http_query_get(arena, query, "propagationPolicy");
@@ -109,7 +109,7 @@ static bool set_propagation(struct arena *arena, struct json *object,
     return changed;
 }
 
-static void mark(struct arena *arena, struct json *object, int64_t end_ms, int64_t grace)
+static void deletion_mark(struct arena *arena, struct json *object, int64_t end_ms, int64_t grace)
 {
     struct json *meta = json_ensure_object(arena, object, "metadata");
     meta_set_time(arena, meta, "deletionTimestamp", end_ms);
@@ -126,7 +126,7 @@ enum deletion_step deletion_decide(struct arena *arena, const struct registry_re
     bool changed = set_propagation(arena, object, options->propagation);
     int64_t grace = grace_of(resource, object, options);
     if (!kube_meta_is_deleting(object)) {
-        mark(arena, object, now_ms + grace * 1000, grace);
+        deletion_mark(arena, object, now_ms + grace * 1000, grace);
         if (resource->generation)
             json_set_int(arena, meta, "generation", kube_meta_generation(object) + 1);
         if (str_eq(resource->id.plural, "namespaces"))
@@ -137,7 +137,8 @@ enum deletion_step deletion_decide(struct arena *arena, const struct registry_re
         /* The time left may only be shortened. Without a wish the first one stands. */
         int64_t before = json_get_int(meta, "deletionGracePeriodSeconds", 0);
         if (grace < before && (options->grace_seconds >= 0 || grace == 0)) {
-            mark(arena, object, kube_meta_deleting_ms(object) - (before - grace) * 1000, grace);
+            deletion_mark(arena, object, kube_meta_deleting_ms(object) - (before - grace) * 1000,
+                          grace);
             changed = true;
         }
     }

@@ -8,7 +8,7 @@
 #include "kube/status.h"
 
 /* As RFC 7234 quotes it. */
-static const char *quote(struct arena *arena, const char *text)
+static const char *fields_quote(struct arena *arena, const char *text)
 {
     _cleanup_buf_ struct buf quoted;
     buf_init(&quoted, 4096);
@@ -23,7 +23,7 @@ static const char *quote(struct arena *arena, const char *text)
 void api_warn(struct api_call *call, const char *text)
 {
     http_header_add(call->arena, &call->warnings, "Warning",
-                    arena_printf(call->arena, "299 - \"%s\"", quote(call->arena, text)));
+                    arena_printf(call->arena, "299 - \"%s\"", fields_quote(call->arena, text)));
 }
 
 /* What of `now` was not so before. */
@@ -109,11 +109,11 @@ int api_decode(struct api_call *call, struct json *object, const struct json *ol
         call->about_name = kube_meta_name(object);
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
     }
-    int r = schema_decode(call->arena, resource->schema, resource->form, object, report, err);
+    int result = schema_decode(call->arena, resource->schema, resource->form, object, report, err);
     /* A patch is refused with what it would have made. */
-    if (r < 0 && call->patched)
+    if (result < 0 && call->patched)
         return api_reject_patch(call, sent, arena_strdup(call->arena, err->message), err);
-    if (r < 0)
+    if (result < 0)
         return err_wrap(err, "%s in version \"%s\" cannot be handled as a %s", resource->id.kind,
                         resource->id.version, resource->id.kind);
     if (str_eq(mode, "Strict") && report->unknown_count + call->duplicates.count > 0) {

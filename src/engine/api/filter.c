@@ -30,12 +30,12 @@ int api_filter_parse(struct arena *arena, const struct registry_resource *resour
                      struct err *err)
 {
     struct api_filter filter = {0};
-    int r = kube_selector_parse(arena, label_selector, &filter.labels, err);
-    if (r < 0)
-        return r;
-    r = kube_field_selector_parse(arena, field_selector, &filter.fields, err);
-    if (r < 0)
-        return r;
+    int result = kube_selector_parse(arena, label_selector, &filter.labels, err);
+    if (result < 0)
+        return result;
+    result = kube_field_selector_parse(arena, field_selector, &filter.fields, err);
+    if (result < 0)
+        return result;
     for (size_t i = 0; i < filter.fields.count; i++) {
         const struct kube_field_term *term = &filter.fields.terms[i];
         if (!registry_selects_field(resource, term->path))

@@ -59,9 +59,9 @@ int api_formed_list_begin(struct api_call *call, const struct json *list_meta,
 {
     struct api_formed_list formed = {.call = call,
                                      .now_ms = loop_wall_ms(engine_loop(call->engine))};
-    int r = kube_include_parse(api_query(call, "includeObject"), &formed.include, err);
-    if (r < 0)
-        return r;
+    int result = kube_include_parse(api_query(call, "includeObject"), &formed.include, err);
+    if (result < 0)
+        return result;
     if (call->table) {
         formed.list = kube_table_new(call->arena, api_columns(call), list_meta, true);
     } else {

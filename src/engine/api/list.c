@@ -27,9 +27,9 @@ enum {
 static int check_version(struct api_call *call, int64_t current, struct err *err)
 {
     int64_t asked;
-    int r = api_check_version(call, &asked, err);
-    if (r < 0)
-        return r;
+    int result = api_check_version(call, &asked, err);
+    if (result < 0)
+        return result;
     if (asked != current && !str_is_empty(api_query(call, "resourceVersion")) &&
         str_eq(api_query(call, "resourceVersionMatch"), "Exact"))
         return err_set(err, ERR_EXPIRED,
@@ -55,7 +55,7 @@ struct list {
     size_t count, kept, bytes;     /* by filter and limit; `bytes` in all */
     int64_t revision;
     const char *continue_; /* the token for the rest, or NULL */
-    const char *heads[2];  /* what is left out of items; see write_heads() */
+    const char *heads[2];  /* what is left out of items; see write_object_heads() */
     size_t remaining;      /* how many that are; only where nothing is filtered */
 };
 
@@ -107,7 +107,7 @@ static struct json *list_meta(const struct list *list)
 }
 
 /* What a stored object begins with that only says what it is, in the order of whoever wrote it. */
-static void write_heads(struct list *list)
+static void write_object_heads(struct list *list)
 {
     const struct registry_resource *resource = list->call->route.resource;
     struct arena *arena = list->call->arena;
@@ -156,7 +156,7 @@ static void begin_plain(struct list *list)
                list->call->route.resource->list_kind, api_call_version(list->call));
     json_write(list_meta(list), body);
     buf_append_str(body, ",\"items\":[");
-    write_heads(list);
+    write_object_heads(list);
 }
 
 static int answer_plain(struct list *list, struct err *err)
@@ -183,7 +183,7 @@ static bool is_formed(const struct list *list)
 
 /* Count what the answer takes: twice as much as the objects, because the connection copies it, or
  * what a Table has grown to. */
-static int reserve(const struct list *list, struct err *err)
+static int list_reserve(const struct list *list, struct err *err)
 {
     struct api_call *call = list->call;
     return api_reserve(call, is_formed(list) ? arena_used(call->arena) : 2 * list->bytes, err);
@@ -193,9 +193,9 @@ static int begin_writing(struct list *list, struct err *err)
 {
     list->stage = WRITING;
     list->at = 0;
-    int r = reserve(list, err);
-    if (r < 0)
-        return r;
+    int result = list_reserve(list, err);
+    if (result < 0)
+        return result;
     if (is_formed(list))
         return api_formed_list_begin(list->call, list_meta(list), &list->formed, err);
     begin_plain(list);
@@ -222,9 +222,9 @@ static int read_page(struct list *list, struct err *err)
 {
     struct api_call *call = list->call;
     const char *token = api_query(call, "continue");
-    int r = list_page_parse(call->arena, api_query(call, "limit"), token, &list->page, err);
-    if (r < 0)
-        return r;
+    int result = list_page_parse(call->arena, api_query(call, "limit"), token, &list->page, err);
+    if (result < 0)
+        return result;
     if (!list->page.revision)
         return check_version(call, list->revision, err);
     const char *version = api_query(call, "resourceVersion");
@@ -251,7 +251,7 @@ static void list_free(struct list *list)
     free(list);
 }
 
-static void answer(struct list *list, struct err *err)
+static void list_respond(struct list *list, struct err *err)
 {
     if (list->is_linked)
         open_call_remove(&list->link);
@@ -263,7 +263,7 @@ static void answer(struct list *list, struct err *err)
 }
 
 /* One object; returns how many steps that were. */
-static size_t take_step(struct list *list, struct err *err)
+static size_t list_take_step(struct list *list, struct err *err)
 {
     size_t size =
         list->at < list->count && list->objects[list->at] ? list->objects[list->at]->size : 0;
@@ -279,7 +279,7 @@ static size_t take_step(struct list *list, struct err *err)
 }
 
 /* The engine goes, or the kind does. */
-static void abandon(struct open_call *link)
+static void on_list_abandoned(struct open_call *link)
 {
     struct list *list = CONTAINER_OF(link, struct list, link);
     struct err err;
@@ -290,36 +290,36 @@ static void abandon(struct open_call *link)
     list_free(list);
 }
 
-static void put_off(struct list *list)
+static void list_defer(struct list *list)
 {
     struct api_call *call = list->call;
     if (!list->is_linked)
         open_call_add(engine_open_calls(call->engine), &list->link, call->route.resource->storage,
-                      abandon);
+                      on_list_abandoned);
     list->is_linked = true;
     loop_defer(engine_loop(call->engine), &list->task);
 }
 
 /* As far as the turn goes; the first one by steps, since it may have begun long ago. */
-static void go_on(struct list *list, size_t steps_max)
+static void list_continue(struct list *list, size_t steps_max)
 {
     struct loop *loop = engine_loop(list->call->engine);
     struct err err = ERR_INIT;
     size_t steps = 0;
     while (list->stage != WRITTEN && !err.code &&
            (steps_max ? steps < steps_max : !loop_should_yield(loop)))
-        steps += take_step(list, &err);
+        steps += list_take_step(list, &err);
     if (list->stage == WRITING && !err.code)
-        (void)reserve(list, &err);
+        (void)list_reserve(list, &err);
     if (list->stage == WRITTEN || err.code)
-        answer(list, &err);
+        list_respond(list, &err);
     else
-        put_off(list);
+        list_defer(list);
 }
 
-static void on_task(struct loop_task *task)
+static void on_list_task(struct loop_task *task)
 {
-    go_on(CONTAINER_OF(task, struct list, task), 0);
+    list_continue(CONTAINER_OF(task, struct list, task), 0);
 }
 
 void api_handle_list(struct api_call *call)
@@ -329,15 +329,15 @@ void api_handle_list(struct api_call *call)
     struct err err = ERR_INIT;
     list->call = call;
     list->revision = store_revision(store);
-    list->task.callback = on_task;
+    list->task.callback = on_list_task;
     buf_init(&list->body, LIST_MAX);
     if (api_filter_of(call, &list->filter, &err) < 0 || read_page(list, &err) < 0) {
-        answer(list, &err);
+        list_respond(list, &err);
         return;
     }
     list->scratch = arena_new();
     list->count = store_list_after(
         store, stored_key(call->arena, call->route.resource, call->route.namespace_, NULL),
         list->page.after, &list->objects);
-    go_on(list, STEPS_AT_ONCE);
+    list_continue(list, STEPS_AT_ONCE);
 }

@@ -44,10 +44,10 @@ int list_page_parse(struct arena *arena, const char *limit, const char *token,
                        limit);
     /* One below 0 is as good as none, as upstream. */
     page.limit = count > 0 ? (size_t)count : 0;
-    int r = str_is_empty(token) ? 0 : parse_token(arena, token, &page, err);
-    if (r == 0)
+    int result = str_is_empty(token) ? 0 : parse_token(arena, token, &page, err);
+    if (result == 0)
         *ret = page;
-    return r;
+    return result;
 }
 
 char *list_page_token(struct arena *arena, const char *after, int64_t revision)

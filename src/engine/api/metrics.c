@@ -48,8 +48,9 @@ static const char *span_text(struct arena *arena, int64_t ms)
                        : arena_printf(arena, "%.*ss", size, seconds);
 }
 
-static struct json *begin(const struct metrics *metrics, struct arena *arena,
-                          const struct json *object, const struct engine_usage_report *report)
+static struct json *metrics_begin(const struct metrics *metrics, struct arena *arena,
+                                  const struct json *object,
+                                  const struct engine_usage_report *report)
 {
     const struct registry_resource *resource = metrics->call->route.resource;
     char now[MOMENT_TEXT_MAX];
@@ -71,10 +72,11 @@ static struct json *begin(const struct metrics *metrics, struct arena *arena,
 
 /* The object's metrics; NULL for a pod that does not run. */
 static struct json *metrics_measure(const struct metrics *metrics, struct arena *arena,
-                                const struct json *object, const struct engine_usage_report *report)
+                                    const struct json *object,
+                                    const struct engine_usage_report *report)
 {
     if (!metrics->measured->id.namespaced) {
-        struct json *made = begin(metrics, arena, object, report);
+        struct json *made = metrics_begin(metrics, arena, object, report);
         set_usage(arena, made, &report->machine);
         return made;
     }
@@ -84,7 +86,7 @@ static struct json *metrics_measure(const struct metrics *metrics, struct arena 
             pod = &report->pods[i];
     if (!pod)
         return NULL;
-    struct json *made = begin(metrics, arena, object, report);
+    struct json *made = metrics_begin(metrics, arena, object, report);
     struct json *containers = json_ensure_array(arena, made, "containers");
     for (size_t i = 0; i < pod->count; i++) {
         struct json *container = json_object(arena);
@@ -191,7 +193,7 @@ static void on_usage(void *context, const struct engine_usage_report *report)
         answer_list(metrics, report);
 }
 
-static void on_cancel(struct http_exchange *exchange)
+static void on_metrics_cancel(struct http_exchange *exchange)
 {
     struct metrics *metrics = exchange->context;
     engine_backend(metrics->call->engine)->usage_cancel(metrics->asked);
@@ -204,15 +206,15 @@ void api_handle_metrics(struct api_call *call)
     struct err err = ERR_INIT;
     metrics->call = call;
     metrics->measured = registry_built_in("", "v1", call->route.resource->id.plural);
-    int r = api_filter_of(call, &metrics->filter, &err);
-    if (r == 0 && !backend->usage)
-        r = err_set(&err, ERR_UNAVAILABLE,
-                    "no node of this server runs pods, so there is nobody who measures them");
-    if (r < 0) {
+    int result = api_filter_of(call, &metrics->filter, &err);
+    if (result == 0 && !backend->usage)
+        result = err_set(&err, ERR_UNAVAILABLE,
+                         "no node of this server runs pods, so there is nobody who measures them");
+    if (result < 0) {
         api_respond_error(call, &err);
         return;
     }
     call->exchange->context = metrics;
-    call->exchange->on_cancel = on_cancel;
+    call->exchange->on_cancel = on_metrics_cancel;
     metrics->asked = backend->usage(backend->context, on_usage, metrics);
 }

@@ -61,7 +61,7 @@ static void check_validation(struct api_call *call)
 }
 
 /* Which state a list is of. */
-static void check_list(struct api_call *call, const char *match)
+static void options_check_list(struct api_call *call, const char *match)
 {
     static const char *const supported[] = {"Exact", "NotOlderThan", "", NULL};
     static const char field[] = "resourceVersionMatch";
@@ -86,7 +86,7 @@ static void check_list(struct api_call *call, const char *match)
 }
 
 /* With which state a watch begins. */
-static void check_watch(struct api_call *call, const char *match)
+static void options_check_watch(struct api_call *call, const char *match)
 {
     static const char *const supported[] = {"NotOlderThan", NULL};
     static const char field[] = "resourceVersionMatch";
@@ -111,10 +111,10 @@ int api_read_options(struct api_call *call, struct err *err)
     case VERB_GET:
         break;
     case VERB_LIST:
-        check_list(call, api_query(call, "resourceVersionMatch"));
+        options_check_list(call, api_query(call, "resourceVersionMatch"));
         break;
     case VERB_WATCH:
-        check_watch(call, api_query(call, "resourceVersionMatch"));
+        options_check_watch(call, api_query(call, "resourceVersionMatch"));
         break;
     case VERB_CREATE:
     case VERB_UPDATE:

@@ -17,7 +17,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The members by their names, as Go writes maps. */
-static const struct json **sorted(struct arena *arena, const struct json *object)
+static const struct json **patch_refusal_sort(struct arena *arena, const struct json *object)
 {
     const struct json **members = ARENA_ARRAY(arena, const struct json *, object->count + 1);
     size_t count = 0;
@@ -32,7 +32,7 @@ static void print_map(struct arena *arena, const struct json *value, struct buf 
     bool first = true;
     if (value->type == JSON_OBJECT) {
         buf_append_str(buf, "map[");
-        for (const struct json **member = sorted(arena, value); *member; member++) {
+        for (const struct json **member = patch_refusal_sort(arena, value); *member; member++) {
             buf_printf(buf, "%s%s:", first ? "" : " ", (*member)->name);
             print_map(arena, *member, buf);
             first = false;
@@ -63,7 +63,7 @@ static struct json *as_go_writes(struct arena *arena, const struct json *object)
         "name",       "generateName",     "namespace", "uid", "resourceVersion",
         "generation", "creationTimestamp"};
     struct json *whole = json_object(arena), *meta = json_object(arena);
-    for (const struct json **member = sorted(arena, object); *member; member++)
+    for (const struct json **member = patch_refusal_sort(arena, object); *member; member++)
         json_set(arena, whole, (*member)->name, json_clone(arena, *member));
     const struct json *given = json_get(whole, "metadata");
     if (!given || given->type != JSON_OBJECT)

@@ -13,8 +13,8 @@ enum { ANSWER_MAX = 256 * 1024 * 1024, PIECE_MAX = 256 * 1024 };
 
 static const char JSON_TYPE[] = "application/json";
 
-static void respond(struct http_exchange *exchange, int status, const struct http_header *more,
-                    const char *data, size_t size)
+static void respond_bytes(struct http_exchange *exchange, int status,
+                          const struct http_header *more, const char *data, size_t size)
 {
     http_begin(exchange, status, JSON_TYPE, more, (int64_t)size);
     http_write(exchange, data, size);
@@ -37,7 +37,7 @@ static void respond_tree(struct http_exchange *exchange, int status, const struc
         engine_respond_error(exchange, &err);
         return;
     }
-    respond(exchange, status, more, body.data, body.size);
+    respond_bytes(exchange, status, more, body.data, body.size);
 }
 
 void engine_write_refusal(int status, const char *sentence, struct buf *body)
@@ -144,7 +144,7 @@ static void respond_table(struct api_call *call, int status, const struct json *
 void api_respond_bytes(struct api_call *call, int status, const char *data, size_t size)
 {
     if (!call->table && !call->partial && !api_needs_conversion(call, data, size)) {
-        respond(call->exchange, status, call->warnings, data, size);
+        respond_bytes(call->exchange, status, call->warnings, data, size);
         return;
     }
     struct err err = ERR_INIT;

@@ -37,7 +37,7 @@ static int no_subresource(const struct registry_resource *resource, const char *
 #define no_subresource(...) ERR_IS_NEGATIVE(no_subresource(__VA_ARGS__))
 
 /* The pieces of the path; 0 for one that cannot name a resource. */
-static size_t split(struct arena *arena, const char *path, const char *segments[SEGMENTS_MAX])
+static size_t route_split(struct arena *arena, const char *path, const char *segments[SEGMENTS_MAX])
 {
     size_t count = 0;
     if (*path++ != '/')
@@ -88,7 +88,7 @@ static int verb_of(struct arena *arena, const char *method, const char *query,
 
 /* Behind a piece of the path that is not empty, and the slash that follows it; NULL: there is none.
  */
-static const char *behind_piece(const char *path)
+static const char *skip_segment(const char *path)
 {
     size_t size = strcspn(path, "/");
     return size && path[size] ? path + size + 1 : NULL;
@@ -101,12 +101,12 @@ const char *route_proxy_rest(const char *path)
         return NULL;
     const char *at = path + strlen(base);
     bool inside = str_has_prefix(at, namespaces);
-    if (inside && !(at = behind_piece(at + strlen(namespaces))))
+    if (inside && !(at = skip_segment(at + strlen(namespaces))))
         return NULL;
     if (inside ? !str_has_prefix(at, "pods/") && !str_has_prefix(at, "services/")
                : !str_has_prefix(at, "nodes/"))
         return NULL;
-    at = behind_piece(behind_piece(at));
+    at = skip_segment(skip_segment(at));
     if (!at || !str_has_prefix(at, "proxy"))
         return NULL;
     at += strlen("proxy");
@@ -171,18 +171,19 @@ int route_parse(struct arena *arena, const struct registry *registry, const char
                 const char *path, const char *query, struct route *ret, struct err *err)
 {
     const char *segments[SEGMENTS_MAX], *group, *version, *rest = route_proxy_rest(path);
-    size_t count =
-        split(arena, rest ? arena_strndup(arena, path, (size_t)(rest - path)) : path, segments);
+    size_t count = route_split(
+        arena, rest ? arena_strndup(arena, path, (size_t)(rest - path)) : path, segments);
     size_t head = read_version(segments, count, &group, &version);
     struct route route;
     const struct registry_subresource *sub;
     if (head == 0)
         return not_found(err);
-    int r = read_target(registry, group, version, segments + head, count - head, &route, &sub, err);
-    if (r == 0)
-        r = verb_of(arena, method, query, &route, &route.verb, err);
-    if (r < 0)
-        return r;
+    int result =
+        read_target(registry, group, version, segments + head, count - head, &route, &sub, err);
+    if (result == 0)
+        result = verb_of(arena, method, query, &route, &route.verb, err);
+    if (result < 0)
+        return result;
     unsigned allowed = sub ? sub->verbs : route.resource->verbs;
     /* Across namespaces one may only look. */
     if (route.resource->id.namespaced && !route.namespace_[0])

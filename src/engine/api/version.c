@@ -23,9 +23,9 @@ int api_check_version(struct api_call *call, int64_t *ret, struct err *err)
 {
     const char *text = api_query(call, "resourceVersion");
     int64_t current = store_revision(engine_store(call->engine)), asked = 0;
-    int r = str_is_empty(text) ? 0 : api_parse_version(text, &asked, err);
-    if (r < 0)
-        return r;
+    int result = str_is_empty(text) ? 0 : api_parse_version(text, &asked, err);
+    if (result < 0)
+        return result;
     if (asked > current)
         return err_set(err, ERR_TIMEOUT,
                        "Timeout: Too large resource version: %" PRId64 ", current: %" PRId64, asked,

@@ -68,9 +68,9 @@ static void write_done(void *context, const struct store_object *object, const s
 
 int api_measure(struct api_call *call, const struct json *object, struct err *err)
 {
-    int r = call->is_measured ? 0 : stored_check(object, err);
-    call->is_measured = r == 0;
-    return r;
+    int result = call->is_measured ? 0 : stored_check(object, err);
+    call->is_measured = result == 0;
+    return result;
 }
 
 static const char *next_version(struct api_call *call)
@@ -90,14 +90,15 @@ static int encode_as(struct api_call *call, struct json *object, const char *ver
     unsigned known = call->is_measured ? STORED_MEASURED : 0;
     if (resource->form == SCHEMA_FORM_TYPED && !resource->definition)
         known |= STORED_TYPED;
-    int r = stored_encode(object, known, ret, err);
+    int result = stored_encode(object, known, ret, err);
     if (resource->stored_version)
         json_set_string(call->arena, object, "apiVersion", resource->api_version);
-    return r;
+    return result;
 }
 
 /* The object's bytes with the revision the next write will get. */
-static int encode(struct api_call *call, struct json *object, struct buf *ret, struct err *err)
+static int write_encode(struct api_call *call, struct json *object, struct buf *ret,
+                        struct err *err)
 {
     return encode_as(call, object, next_version(call), ret, err);
 }
@@ -106,23 +107,23 @@ int api_encode(struct api_call *call, struct json *object, struct api_encoded *r
 {
     char mark[37]; /* no client can guess it, so it stands in the text once */
     rand_uuid(mark);
-    int r = encode_as(call, object, mark, &ret->data, err);
-    if (r < 0)
-        return r;
+    int result = encode_as(call, object, mark, &ret->data, err);
+    if (result < 0)
+        return result;
     const char *gap = memmem(ret->data.data, ret->data.size, mark, strlen(mark));
     ret->gap_at = (size_t)(gap - ret->data.data);
     ret->gap_size = strlen(mark);
     return 0;
 }
 
-static const char *key_of(struct api_call *call, const struct json *object)
+static const char *write_key_of(struct api_call *call, const struct json *object)
 {
     return stored_key(call->arena, call->route.resource, kube_meta_namespace(object),
                       kube_meta_name(object));
 }
 
 /* A node that says for the first time that its disk is full, or no longer is. */
-static bool tells_of_disk(struct api_call *call, const char *key, const struct json *object)
+static bool changes_disk_pressure(struct api_call *call, const char *key, const struct json *object)
 {
     struct store_object *stored = store_get_pending(engine_store(call->engine), key);
     struct json *old = NULL;
@@ -139,7 +140,8 @@ static bool uses_reserve(struct api_call *call, const char *key, const struct js
     if (kube_meta_is_deleting(object))
         return true;
     return store_check(engine_store(call->engine), NULL) < 0 &&
-           str_eq(call->route.resource->storage, "nodes") && tells_of_disk(call, key, object);
+           str_eq(call->route.resource->storage, "nodes") &&
+           changes_disk_pressure(call, key, object);
 }
 
 /* Queue the bytes of an object that stored_encode() has made. */
@@ -148,21 +150,22 @@ static int queue_bytes(struct api_call *call, const struct json *object, const c
                        struct err *err)
 {
     struct store *store = engine_store(call->engine);
-    const char *key = key_of(call, object);
-    int r = (uses_reserve(call, key, object) ? store_put_reserved : store_put)(
+    const char *key = write_key_of(call, object);
+    int result = (uses_reserve(call, key, object) ? store_put_reserved : store_put)(
         store, key, data, size, expected, done, context, err);
-    if (r == 0)
+    if (result == 0)
         stored_trust(store, key);
-    return r;
+    return result;
 }
 
 int api_queue_put(struct api_call *call, struct json *object, int64_t expected, store_done *done,
                   void *context, struct err *err)
 {
     _cleanup_buf_ struct buf data = {0};
-    int r = encode(call, object, &data, err);
-    return r < 0 ? r
-                 : queue_bytes(call, object, data.data, data.size, expected, done, context, err);
+    int result = write_encode(call, object, &data, err);
+    return result < 0
+               ? result
+               : queue_bytes(call, object, data.data, data.size, expected, done, context, err);
 }
 
 static void remove_leftovers(struct api_call *call, const struct registry_resource *resource,
@@ -200,17 +203,17 @@ int api_queue_removal(struct api_call *call, struct json *object, int64_t expect
                       store_done *done, void *context, struct err *err)
 {
     _cleanup_buf_ struct buf data = {0};
-    int r = encode(call, object, &data, err);
-    if (r == 0)
-        r = store_delete(engine_store(call->engine), key_of(call, object), data.data, data.size,
-                         expected, done, context, err);
-    if (r == 0)
+    int result = write_encode(call, object, &data, err);
+    if (result == 0)
+        result = store_delete(engine_store(call->engine), write_key_of(call, object), data.data,
+                              data.size, expected, done, context, err);
+    if (result == 0)
         remove_unlisted(call, object);
-    return r;
+    return result;
 }
 
-static void remove_object(struct api_call *call, struct json *object, int64_t expected,
-                          const struct json *answer)
+static void write_remove(struct api_call *call, struct json *object, int64_t expected,
+                         const struct json *answer)
 {
     if (call->dry_run) {
         api_respond_json(call, 200, answer ? answer : object);
@@ -232,7 +235,7 @@ void api_commit_removal(struct api_call *call, struct json *object, int64_t expe
         .kind = call->route.resource->id.plural,
         .uid = kube_meta_uid(object),
     };
-    remove_object(call, object, expected, kube_status_success(call->arena, &details));
+    write_remove(call, object, expected, kube_status_success(call->arena, &details));
 }
 
 void api_commit_answer(struct api_call *call, struct json *object, int64_t expected,
@@ -276,7 +279,7 @@ void api_commit(struct api_call *call, struct json *object, const struct json *o
                 int64_t expected, int success_status)
 {
     if (old && meta_is_finished(object)) {
-        remove_object(call, object, expected, NULL);
+        write_remove(call, object, expected, NULL);
         return;
     }
     /* A write that changes nothing is none, unless what it equals is itself not on disk yet. */

@@ -19,7 +19,7 @@
 #define CLAIM_WHERE "trainyard.dev/volume"
 
 /* How long a claim whose class is none of ours waits for a volume of somebody else. */
-enum { CLAIM_PATIENCE_MS = 3000 };
+enum { CLAIM_PROVISION_WAIT_MS = 3000 };
 
 /* What keeps a claim, or a volume, that somebody still needs. */
 #define CLAIM_PROTECTION        "kubernetes.io/pvc-protection"

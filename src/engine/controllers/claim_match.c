@@ -13,7 +13,7 @@ const char *claim_class_name(const struct json *object)
     return old ? old : json_get_string(json_get(object, "spec"), "storageClassName", "");
 }
 
-static struct kube_quantity size_of(const struct json *storage)
+static struct kube_quantity claim_size_of(const struct json *storage)
 {
     struct kube_quantity quantity = {0};
     (void)kube_quantity_from_json(storage, &quantity, NULL);
@@ -22,7 +22,7 @@ static struct kube_quantity size_of(const struct json *storage)
 
 static struct kube_quantity capacity_of(const struct json *volume)
 {
-    return size_of(json_at(volume, "spec", "capacity", "storage", NULL));
+    return claim_size_of(json_at(volume, "spec", "capacity", "storage", NULL));
 }
 
 static bool has_mode(const struct json *modes, const char *wanted)
@@ -37,7 +37,8 @@ static bool has_mode(const struct json *modes, const char *wanted)
 const char *claim_mismatch(const struct json *claim, const struct json *volume)
 {
     const struct json *asked = json_get(claim, "spec"), *has = json_get(volume, "spec");
-    struct kube_quantity wanted = size_of(json_at(asked, "resources", "requests", "storage", NULL));
+    struct kube_quantity wanted =
+        claim_size_of(json_at(asked, "resources", "requests", "storage", NULL));
     struct kube_quantity there = capacity_of(volume);
     if (kube_quantity_compare(&there, &wanted) < 0)
         return "requested PV is too small";

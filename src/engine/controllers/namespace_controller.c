@@ -55,7 +55,7 @@ static void last_answered(void *context, struct json *object, const struct err *
 
 /* finalize is a subresource the client has no call for; to it, it is an object below the
  * namespace. */
-static void let_go(struct sweep *sweep)
+static void namespace_finalize(struct sweep *sweep)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_resource below = {
@@ -99,7 +99,7 @@ static void report_remaining(struct sweep *sweep)
                patch, last_answered, sweep);
 }
 
-static void settle(struct sweep *sweep)
+static void namespace_settle(struct sweep *sweep)
 {
     if (--sweep->waiting > 0)
         return;
@@ -108,15 +108,15 @@ static void settle(struct sweep *sweep)
     else if (sweep->remaining > 0)
         report_remaining(sweep);
     else
-        let_go(sweep);
+        namespace_finalize(sweep);
 }
 
-static void deleted(void *context, struct json *object, const struct err *err)
+static void on_namespace_deleted(void *context, struct json *object, const struct err *err)
 {
     struct sweep *sweep = context;
     if (err && err->code != ERR_NOT_FOUND)
         sweep->failed = true;
-    settle(sweep);
+    namespace_settle(sweep);
 }
 
 /* A list asked of the API, not of an informer: what was made a moment ago must not be missed. */
@@ -135,7 +135,7 @@ static void listing_release(struct hub_task *task)
 
 static void list_page(struct listing *listing, const char *continue_);
 
-static void listed(void *context, struct json *list, const struct err *err)
+static void on_namespace_listed(void *context, struct json *list, const struct err *err)
 {
     struct listing *listing = context;
     struct sweep *sweep = listing->sweep;
@@ -148,7 +148,7 @@ static void listed(void *context, struct json *list, const struct err *err)
             continue;
         sweep->waiting++;
         kube_delete(hub_client(sweep->namespaces->hub), &listing->resource->id, sweep->name,
-                    kube_meta_name(item), &options, deleted, sweep);
+                    kube_meta_name(item), &options, on_namespace_deleted, sweep);
     }
     const char *more = json_get_string(json_get(list, "metadata"), "continue", "");
     if (*more) {
@@ -156,7 +156,7 @@ static void listed(void *context, struct json *list, const struct err *err)
         return;
     }
     hub_task_end(&listing->task);
-    settle(sweep);
+    namespace_settle(sweep);
 }
 
 /* A namespace may have thousands of objects: no turn of the loop is to delete them all. */
@@ -165,10 +165,10 @@ static void list_page(struct listing *listing, const char *continue_)
     const struct kube_list_page page = {.limit = PAGE_LIMIT, .continue_ = continue_};
     const struct sweep *sweep = listing->sweep;
     kube_list_paged(hub_client(sweep->namespaces->hub), &listing->resource->id, sweep->name, &page,
-                    listed, listing);
+                    on_namespace_listed, listing);
 }
 
-static void clear_out(struct sweep *sweep)
+static void namespace_delete_objects(struct sweep *sweep)
 {
     struct hub *hub = sweep->namespaces->hub;
     const struct registry_resource *resource;
@@ -184,7 +184,7 @@ static void clear_out(struct sweep *sweep)
         sweep->waiting++;
         list_page(listing, NULL);
     }
-    settle(sweep);
+    namespace_settle(sweep);
 }
 
 /* ---- Alive ----------------------------------------------------------------------------------- */
@@ -197,7 +197,7 @@ struct missing {
     bool certificate; /* kube-system has a copy of it */
 };
 
-static struct missing look(struct hub *hub, const char *namespace_)
+static struct missing namespace_find_missing(struct hub *hub, const char *namespace_)
 {
     struct kube_informer *maps = hub_informer(hub, "configmaps");
     struct kube_informer *accounts = hub_informer(hub, "serviceaccounts");
@@ -208,7 +208,7 @@ static struct missing look(struct hub *hub, const char *namespace_)
     };
 }
 
-static void made(void *context, struct json *object, const struct err *err)
+static void on_namespace_made(void *context, struct json *object, const struct err *err)
 {
     struct sweep *sweep = context;
     if (err && err->code != ERR_NOT_FOUND && err->code != ERR_EXISTS)
@@ -223,34 +223,34 @@ static void on_certificate(void *context, struct json *object, const struct err 
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct sweep *sweep = context;
     if (err) {
-        made(sweep, NULL, err);
+        on_namespace_made(sweep, NULL, err);
         return;
     }
     struct json *map = kube_object_make(arena, &KUBE_CONFIGMAPS, sweep->name, CERTIFICATE);
     json_set(arena, map, "data", json_clone(arena, json_get(object, "data")));
-    kube_create(hub_client(sweep->namespaces->hub), &KUBE_CONFIGMAPS, sweep->name, map, made,
-                sweep);
+    kube_create(hub_client(sweep->namespaces->hub), &KUBE_CONFIGMAPS, sweep->name, map,
+                on_namespace_made, sweep);
 }
 
-static void make(struct sweep *sweep, const struct missing *missing)
+static void namespace_make_missing(struct sweep *sweep, const struct missing *missing)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_client *client = hub_client(sweep->namespaces->hub);
     sweep->waiting = (missing->account ? 1 : 0) + (missing->certificate ? 1 : 0);
     if (missing->account)
         kube_create(client, &KUBE_SERVICEACCOUNTS, sweep->name,
-                    kube_object_make(arena, &KUBE_SERVICEACCOUNTS, sweep->name, "default"), made,
-                    sweep);
+                    kube_object_make(arena, &KUBE_SERVICEACCOUNTS, sweep->name, "default"),
+                    on_namespace_made, sweep);
     if (missing->certificate)
         kube_get(client, &KUBE_CONFIGMAPS, "kube-system", CERTIFICATE, on_certificate, sweep);
 }
 
-static void work(void *context, const char *name)
+static void namespace_controller_work(void *context, const char *name)
 {
     struct namespaces *namespaces = context;
     struct kube_object *object =
         kube_informer_get(hub_informer(namespaces->hub, "namespaces"), "", name);
-    struct missing missing = look(namespaces->hub, name);
+    struct missing missing = namespace_find_missing(namespaces->hub, name);
     bool dying = object && kube_meta_is_deleting(object->json);
     bool done = dying ? json_count(json_at(object->json, "spec", "finalizers", NULL)) == 0
                       : !missing.account && !missing.certificate;
@@ -263,9 +263,9 @@ static void work(void *context, const char *name)
     sweep->namespaces = namespaces;
     sweep->name = mem_strdup(name);
     if (dying)
-        clear_out(sweep);
+        namespace_delete_objects(sweep);
     else
-        make(sweep, &missing);
+        namespace_make_missing(sweep, &missing);
 }
 
 /* ---- Hearing --------------------------------------------------------------------------------- */
@@ -287,15 +287,16 @@ static void on_namespace_object_changed(void *self, const struct registry_resour
         workqueue_add(namespaces->queue, old->namespace_);
 }
 
-static void *start(struct hub *hub)
+static void *namespace_controller_start(struct hub *hub)
 {
     struct namespaces *namespaces = mem_zalloc(sizeof(*namespaces));
     namespaces->hub = hub;
-    namespaces->queue = workqueue_new(hub_loop(hub), PARALLEL, work, namespaces);
+    namespaces->queue =
+        workqueue_new(hub_loop(hub), PARALLEL, namespace_controller_work, namespaces);
     return namespaces;
 }
 
-static void stop(void *self)
+static void namespace_controller_stop(void *self)
 {
     struct namespaces *namespaces = self;
     workqueue_free(namespaces->queue);
@@ -308,8 +309,8 @@ static const struct controller_watch NAMESPACE_WATCHES[] = {
 };
 
 const struct controller NAMESPACE_CONTROLLER = {
-    .start = start,
-    .stop = stop,
+    .start = namespace_controller_start,
+    .stop = namespace_controller_stop,
     .watches = NAMESPACE_WATCHES,
     .other_changed = on_namespace_object_changed,
 };

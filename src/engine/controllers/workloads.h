@@ -42,6 +42,6 @@ void workloads_add(struct workloads *workloads, const char *namespace_, const ch
  * controller's: a uid, a uid and a version. */
 void workloads_saw(struct workloads *workloads, const char *namespace_, const char *name,
                    const char *write);
-void workload_run_wrote(struct workload_run *run, const char *write); /* waited for from now on */
+void workloads_run_wrote(struct workload_run *run, const char *write); /* waited for from now on */
 
 #endif

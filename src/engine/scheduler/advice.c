@@ -20,7 +20,7 @@ static bool room_holds(const struct node_room *room, const struct node_usage *as
     return asked->cpu_milli <= room->cpu_milli && asked->memory_bytes <= room->memory_bytes;
 }
 
-static int64_t larger(int64_t a, int64_t b)
+static int64_t advice_larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
@@ -32,8 +32,8 @@ static struct node_room largest_node(const struct scheduler_view *view)
     struct node_room largest = {0}, offered;
     for (size_t i = 0; i < view->count; i++) {
         node_usage_left(view->nodes[i].node, &nothing, &offered.cpu_milli, &offered.memory_bytes);
-        largest.cpu_milli = larger(largest.cpu_milli, offered.cpu_milli);
-        largest.memory_bytes = larger(largest.memory_bytes, offered.memory_bytes);
+        largest.cpu_milli = advice_larger(largest.cpu_milli, offered.cpu_milli);
+        largest.memory_bytes = advice_larger(largest.memory_bytes, offered.memory_bytes);
     }
     return largest;
 }
@@ -101,8 +101,8 @@ static const char *size_options(struct arena *arena, const struct scheduler_view
     struct node_room size = offered, sum = {0};
     const char *options = "";
     for (size_t i = 0; i < count; i++) {
-        size.cpu_milli = larger(size.cpu_milli, asked[i].cpu_milli);
-        size.memory_bytes = larger(size.memory_bytes, asked[i].memory_bytes);
+        size.cpu_milli = advice_larger(size.cpu_milli, asked[i].cpu_milli);
+        size.memory_bytes = advice_larger(size.memory_bytes, asked[i].memory_bytes);
         sum.cpu_milli += asked[i].cpu_milli;
         sum.memory_bytes += asked[i].memory_bytes;
     }
@@ -110,8 +110,8 @@ static const char *size_options(struct arena *arena, const struct scheduler_view
     if (needed > ready && needed <= NODES_MAX && are_numbered(view)) {
         options = arena_printf(arena, " --nodes %zu", needed);
     } else if (needed > ready) {
-        size.cpu_milli = larger(size.cpu_milli, sum.cpu_milli);
-        size.memory_bytes = larger(size.memory_bytes, sum.memory_bytes);
+        size.cpu_milli = advice_larger(size.cpu_milli, sum.cpu_milli);
+        size.memory_bytes = advice_larger(size.memory_bytes, sum.memory_bytes);
     }
     if (size.cpu_milli > offered.cpu_milli)
         options = arena_printf(arena, "%s --cpus %s", options,

@@ -38,7 +38,7 @@ void scheduler_forget(struct scheduler *scheduler, const char *key)
     if (!assumption)
         return;
     node_usage_subtract(scheduler_used_on(scheduler, assumption->node), &assumption->usage);
-    scheduler->particular -= assumption->particular;
+    scheduler->affinity_count -= assumption->has_affinity;
     assumption_free(assumption);
 }
 
@@ -65,11 +65,11 @@ void scheduler_assume(struct scheduler *scheduler, const char *key, const struct
         const char *devices = scheduler_devices(scheduler, arena, pod, node);
         assumption->devices = devices ? mem_strdup(devices) : NULL;
     }
-    scheduler_mind_overcommit(scheduler, pod, &assumption->usage, node);
+    scheduler_report_overcommit(scheduler, pod, &assumption->usage, node);
     node_usage_add(scheduler_used_on(scheduler, node), &assumption->usage);
-    assumption->particular = pod_affinity_is_given(pod);
-    scheduler->particular += assumption->particular;
-    scheduler_withdraw(scheduler, key);
+    assumption->has_affinity = pod_affinity_is_given(pod);
+    scheduler->affinity_count += assumption->has_affinity;
+    scheduler_withdraw_nomination(scheduler, key);
     map_put(&scheduler->assumed, key, assumption);
 }
 
@@ -168,7 +168,7 @@ static const char *component_of(const struct kube_object *pod)
 /* A pod keeps its room until it is known what became of it: the answer may be lost and not the
  * binding, and of a group none may be left without. The binding is sent again, and the informer
  * tells of one that was bound, by whomever, or is on its way out. */
-static void bound(void *context, struct json *object, const struct err *err)
+static void on_scheduler_bound(void *context, struct json *object, const struct err *err)
 {
     struct placement *placement = context;
     struct scheduler *scheduler = placement->scheduler;
@@ -207,7 +207,7 @@ void scheduler_bind(struct scheduler *scheduler, const char *key, struct kube_ob
     json_set_string(arena, target, "kind", "Node");
     json_set_string(arena, target, "name", assumption->node);
     assumption->sent = true;
-    kube_create(hub_client(scheduler->hub), &binding, pod->namespace_, body, bound,
+    kube_create(hub_client(scheduler->hub), &binding, pod->namespace_, body, on_scheduler_bound,
                 placement_new(scheduler, key, pod, assumption->node, pass));
 }
 

@@ -44,7 +44,7 @@ static void work_on_pod(struct scheduler *scheduler, const char *key)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_object *pod = kube_informer_find(hub_informer(scheduler->hub, "pods"), key);
     const struct scheduler_assumption *assumption = scheduler_assumed(scheduler, key);
-    if (!pod || !scheduler_wants(pod->json) || (assumption && assumption->sent) ||
+    if (!pod || !scheduler_is_responsible(pod->json) || (assumption && assumption->sent) ||
         scheduler_gang_key_of(arena, pod)) {
         workqueue_done(scheduler->queue, key, false);
         return;
@@ -61,14 +61,14 @@ static void work_on_pod(struct scheduler *scheduler, const char *key)
         scheduler_assume(scheduler, key, pod->json, choice.node);
         scheduler_bind(scheduler, key, pod, NULL);
     } else if (gathered.view.count > 0) {
-        scheduler_make_room(scheduler, key, pod, choice.message);
+        scheduler_try_preempt(scheduler, key, pod, choice.message);
     } else {
         scheduler_report(scheduler, key, pod, choice.message, NULL, NULL);
     }
     scheduler_gathered_release(&gathered);
 }
 
-static void work(void *context, const char *key)
+static void scheduler_work(void *context, const char *key)
 {
     struct scheduler *scheduler = context;
     if (!is_synced(scheduler)) {
@@ -86,7 +86,7 @@ static void work(void *context, const char *key)
 
 /* ---- Hearing --------------------------------------------------------------------------------- */
 
-static void enqueue(struct scheduler *scheduler, const struct kube_object *pod)
+static void scheduler_enqueue(struct scheduler *scheduler, const struct kube_object *pod)
 {
     const char *group = kube_meta_label(pod->json, SCHEDULER_GANG_LABEL);
     if (!str_is_empty(group)) {
@@ -117,7 +117,7 @@ static bool is_any(const struct json *pod)
 }
 
 /* Look again at the pods that wait, or at those of them for which `counts` holds. */
-static void recheck(struct scheduler *scheduler, bool (*counts)(const struct json *pod))
+static void scheduler_recheck(struct scheduler *scheduler, bool (*counts)(const struct json *pod))
 {
     const char *key;
     void *pod;
@@ -128,7 +128,7 @@ static void recheck(struct scheduler *scheduler, bool (*counts)(const struct jso
     if (waiting.count > 1)
         qsort(waiting.items, waiting.count, sizeof(*waiting.items), compare_urgency);
     for (size_t i = 0; i < waiting.count; i++)
-        enqueue(scheduler, waiting.items[i]);
+        scheduler_enqueue(scheduler, waiting.items[i]);
     vec_release(&waiting);
 }
 
@@ -137,21 +137,21 @@ static void count_pod(struct scheduler *scheduler, const struct json *pod, const
                       bool there)
 {
     struct node_usage usage;
-    size_t particular = pod_affinity_is_given(pod);
+    size_t has_affinity = pod_affinity_is_given(pod);
     node_usage_of_pod(pod, &usage);
     if (there) {
         node_usage_add(scheduler_used_on(scheduler, node), &usage);
-        scheduler->particular += particular;
+        scheduler->affinity_count += has_affinity;
     } else {
         node_usage_subtract(scheduler_used_on(scheduler, node), &usage);
-        scheduler->particular -= particular;
+        scheduler->affinity_count -= has_affinity;
     }
-    scheduler_rank(scheduler, scheduler_priority(pod), there);
+    scheduler_priority_count(scheduler, scheduler_priority(pod), there);
     node_usage_release(&usage);
 }
 
 /* What an earlier scheduler has made room for. */
-static void renominate(struct scheduler *scheduler, const struct kube_object *pod)
+static void scheduler_renominate(struct scheduler *scheduler, const struct kube_object *pod)
 {
     const char *node = json_get_string(json_get(pod->json, "status"), "nominatedNodeName", "");
     _cleanup_free_ char *key = mem_printf("%s/%s", pod->namespace_, pod->name);
@@ -162,16 +162,16 @@ static void renominate(struct scheduler *scheduler, const struct kube_object *po
 /* Keep the newest version of a pod that waits, or forget one that does no longer. */
 static void note_waiting(struct scheduler *scheduler, const char *key, struct kube_object *pod)
 {
-    struct kube_object *before = pod && scheduler_wants(pod->json)
+    struct kube_object *before = pod && scheduler_is_responsible(pod->json)
                                      ? map_put(&scheduler->waiting, key, kube_object_ref(pod))
                                      : map_remove(&scheduler->waiting, key);
     if (before)
         kube_object_unref(before);
 }
 
-static bool is_choosy(const struct kube_object *pod)
+static bool depends_on_pods(const struct kube_object *pod)
 {
-    return pod && scheduler_wants(pod->json) && scheduler_minds_pods(pod->json);
+    return pod && scheduler_is_responsible(pod->json) && scheduler_depends_on_pods(pod->json);
 }
 
 static bool has_same_place(const struct kube_object *old, const struct kube_object *new_)
@@ -193,26 +193,27 @@ static void on_scheduler_pod_changed(void *self, struct kube_object *old, struct
         count_pod(scheduler, old->json, before, false);
     if (after)
         count_pod(scheduler, new_->json, after, true);
-    scheduler->choosy += is_choosy(new_);
-    scheduler->choosy -= is_choosy(old);
-    if (after && scheduler->choosy > 0 && !has_same_place(old, new_))
-        recheck(scheduler, scheduler_minds_pods); /* a neighbour has come, or is another now */
+    scheduler->dependent_waiting += depends_on_pods(new_);
+    scheduler->dependent_waiting -= depends_on_pods(old);
+    if (after && scheduler->dependent_waiting > 0 && !has_same_place(old, new_))
+        scheduler_recheck(scheduler,
+                          scheduler_depends_on_pods); /* a neighbour has come, or is another now */
     if (before && !after)
-        recheck(scheduler, is_any); /* there is room again */
+        scheduler_recheck(scheduler, is_any); /* there is room again */
     bool another = old && new_ && !str_eq(old->uid, new_->uid);
-    if (!new_ || another || !scheduler_wants(new_->json)) {
+    if (!new_ || another || !scheduler_is_responsible(new_->json)) {
         scheduler_forget(scheduler, key);
-        scheduler_withdraw(scheduler, key);
+        scheduler_withdraw_nomination(scheduler, key);
     } else if (str_is_empty(kube_meta_label(new_->json, SCHEDULER_GANG_LABEL))) {
-        renominate(scheduler, new_);
+        scheduler_renominate(scheduler, new_);
     }
     const char *left = old && new_ ? kube_meta_label(old->json, SCHEDULER_GANG_LABEL) : NULL;
     if (!str_is_empty(left) && !str_eq(left, kube_meta_label(new_->json, SCHEDULER_GANG_LABEL)))
         scheduler_gang_enqueue(scheduler, old->namespace_, left);
     /* Of a group, every change counts: it may be complete now, or have lost a member. */
-    if ((new_ && scheduler_wants(new_->json)) ||
+    if ((new_ && scheduler_is_responsible(new_->json)) ||
         !str_is_empty(kube_meta_label(either->json, SCHEDULER_GANG_LABEL)))
-        enqueue(scheduler, either);
+        scheduler_enqueue(scheduler, either);
 }
 
 /* A node's heartbeat changes its status all the time; pods care for the rest and for Ready. */
@@ -238,7 +239,7 @@ static bool node_matters(const struct kube_object *old, const struct kube_object
 static void on_scheduler_node_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     if (node_matters(old, new_))
-        recheck(self, is_any);
+        scheduler_recheck(self, is_any);
 }
 
 static void on_scheduler_group_changed(void *self, struct kube_object *old,
@@ -248,11 +249,11 @@ static void on_scheduler_group_changed(void *self, struct kube_object *old,
     scheduler_gang_enqueue(self, group->namespace_, group->name);
 }
 
-static void *start(struct hub *hub)
+static void *scheduler_controller_start(struct hub *hub)
 {
     struct scheduler *scheduler = mem_zalloc(sizeof(*scheduler));
     scheduler->hub = hub;
-    scheduler->queue = workqueue_new(hub_loop(hub), PARALLEL, work, scheduler);
+    scheduler->queue = workqueue_new(hub_loop(hub), PARALLEL, scheduler_work, scheduler);
     map_init(&scheduler->used);
     map_init(&scheduler->waiting);
     map_init(&scheduler->assumed);
@@ -261,7 +262,7 @@ static void *start(struct hub *hub)
     return scheduler;
 }
 
-static void stop(void *self)
+static void scheduler_controller_stop(void *self)
 {
     struct scheduler *scheduler = self;
     const char *key;
@@ -284,7 +285,7 @@ static const struct controller_watch SCHEDULER_WATCHES[] = {
 };
 
 const struct controller SCHEDULER_CONTROLLER = {
-    .start = start,
-    .stop = stop,
+    .start = scheduler_controller_start,
+    .stop = scheduler_controller_stop,
     .watches = SCHEDULER_WATCHES,
 };

@@ -32,8 +32,8 @@ struct layout {
     size_t node_count;
     struct node_usage *used;            /* a node's, with the members laid there */
     struct node_usage *asked;           /* a member's */
-    struct scheduler_objection *barred; /* [member][node]: why never there */
-    int64_t **likings;                  /* a member's, of the nodes as they were */
+    struct scheduler_rejection *barred; /* [member][node]: why never there */
+    int64_t **scores;                   /* a member's, of the nodes as they were */
     bool *minds;                        /* of a member: its neighbours count */
     bool any_minds;
     size_t *at;    /* a member's node, or NOWHERE */
@@ -41,37 +41,37 @@ struct layout {
     size_t steps;  /* of the search */
 };
 
-static const struct scheduler_objection *barred(const struct layout *layout, size_t member,
-                                                size_t node)
+static const struct scheduler_rejection *gang_is_barred(const struct layout *layout, size_t member,
+                                                        size_t node)
 {
     return &layout->barred[member * layout->node_count + node];
 }
 
 /* Whether anything speaks against it, and what. */
-static bool objects(const struct layout *layout, size_t member, size_t node,
-                    struct scheduler_objection *ret)
+static bool gang_check_node(const struct layout *layout, size_t member, size_t node,
+                            struct scheduler_rejection *ret)
 {
-    *ret = *barred(layout, member, node);
+    *ret = *gang_is_barred(layout, member, node);
     if (ret->count > 0 ||
-        scheduler_room_objects(layout->arena, &layout->view, node, &layout->asked[member], ret))
+        scheduler_check_room(layout->arena, &layout->view, node, &layout->asked[member], ret))
         return true;
     if (!layout->minds[member])
         return false;
-    struct scheduler_objection *all =
-        ARENA_ARRAY(layout->arena, struct scheduler_objection, layout->node_count + 1);
-    scheduler_neighbours_object(layout->arena, layout->gang->waiting[member].pod, &layout->view,
-                                all);
+    struct scheduler_rejection *all =
+        ARENA_ARRAY(layout->arena, struct scheduler_rejection, layout->node_count + 1);
+    scheduler_check_neighbours(layout->arena, layout->gang->waiting[member].pod, &layout->view,
+                               all);
     *ret = all[node];
     return ret->count > 0;
 }
 
-static bool fits(const struct layout *layout, size_t member, size_t node)
+static bool gang_fits(const struct layout *layout, size_t member, size_t node)
 {
-    struct scheduler_objection objection;
-    return !objects(layout, member, node, &objection);
+    struct scheduler_rejection rejection;
+    return !gang_check_node(layout, member, node, &rejection);
 }
 
-static void lay(struct layout *layout, size_t member, size_t node)
+static void gang_place_member(struct layout *layout, size_t member, size_t node)
 {
     node_usage_add(&layout->used[node], &layout->asked[member]);
     layout->pods[layout->view.pod_count++] =
@@ -80,7 +80,7 @@ static void lay(struct layout *layout, size_t member, size_t node)
     layout->placed++;
 }
 
-static void take_back(struct layout *layout, size_t member)
+static void gang_take_back(struct layout *layout, size_t member)
 {
     if (layout->at[member] == NOWHERE)
         return;
@@ -95,17 +95,17 @@ static void take_back(struct layout *layout, size_t member)
     layout->placed--;
 }
 
-static void clear(struct layout *layout)
+static void gang_clear(struct layout *layout)
 {
     for (size_t i = layout->gang->waiting_count; i-- > 0;)
-        take_back(layout, i);
+        gang_take_back(layout, i);
 }
 
 /* A member is particular about its neighbours, or one of those that are there is. */
-static bool has_particular(const struct scheduler_gang *gang, const struct scheduler_view *view)
+static bool has_affinity_pods(const struct scheduler_gang *gang, const struct scheduler_view *view)
 {
     for (size_t i = 0; i < gang->waiting_count; i++)
-        if (scheduler_minds_pods(gang->waiting[i].pod))
+        if (scheduler_depends_on_pods(gang->waiting[i].pod))
             return true;
     return view->pod_count > 0;
 }
@@ -119,9 +119,9 @@ static void layout_init_member(struct layout *layout, size_t member,
     layout->at[member] = NOWHERE;
     layout->minds[member] = layout->any_minds;
     for (size_t node = 0; node < view->count; node++)
-        open[node] = !scheduler_node_objects(layout->arena, pod, view->nodes[node].node,
-                                             &layout->barred[member * view->count + node]);
-    layout->likings[member] = scheduler_likings(layout->arena, pod, view, open);
+        open[node] = !scheduler_check_node(layout->arena, pod, view->nodes[node].node,
+                                           &layout->barred[member * view->count + node]);
+    layout->scores[member] = scheduler_scores(layout->arena, pod, view, open);
 }
 
 static void layout_init(struct layout *layout, struct arena *arena,
@@ -131,13 +131,13 @@ static void layout_init(struct layout *layout, struct arena *arena,
     *layout = (struct layout){.arena = arena, .gang = gang, .view = *view, .node_count = count};
     layout->used = ARENA_ARRAY(arena, struct node_usage, count + 1);
     layout->asked = ARENA_ARRAY(arena, struct node_usage, members + 1);
-    layout->barred = ARENA_ARRAY(arena, struct scheduler_objection, members * count + 1);
-    layout->likings = ARENA_ARRAY(arena, int64_t *, members + 1);
+    layout->barred = ARENA_ARRAY(arena, struct scheduler_rejection, members * count + 1);
+    layout->scores = ARENA_ARRAY(arena, int64_t *, members + 1);
     layout->minds = ARENA_ARRAY(arena, bool, members + 1);
     layout->at = ARENA_ARRAY(arena, size_t, members + 1);
     layout->nodes = ARENA_ARRAY(arena, struct scheduler_node, count + 1);
     layout->pods = ARENA_ARRAY(arena, struct scheduler_placed, view->pod_count + members + 1);
-    layout->any_minds = has_particular(gang, view);
+    layout->any_minds = has_affinity_pods(gang, view);
     for (size_t node = 0; node < count; node++) {
         node_usage_add(&layout->used[node], view->nodes[node].used);
         layout->nodes[node] = view->nodes[node];
@@ -165,7 +165,7 @@ static size_t nodes_open_to(const struct layout *layout, size_t member)
 {
     size_t open = 0;
     for (size_t node = 0; node < layout->node_count; node++)
-        open += barred(layout, member, node)->count == 0;
+        open += gang_is_barred(layout, member, node)->count == 0;
     return open;
 }
 
@@ -193,7 +193,7 @@ static int compare_member(const struct rank *a, const struct rank *b)
 }
 
 /* Those with the fewest nodes to go to, then the large ones: the way to get all in. */
-static int hardest_first(const void *a, const void *b)
+static int compare_hardest_first(const void *a, const void *b)
 {
     const struct rank *x = a, *y = b;
     if (x->open != y->open)
@@ -203,7 +203,7 @@ static int hardest_first(const void *a, const void *b)
 }
 
 /* The small ones: the way to get many in, where not all need to be. */
-static int easiest_first(const void *a, const void *b)
+static int compare_easiest_first(const void *a, const void *b)
 {
     int by_size = compare_size(a, b);
     return by_size ? by_size : compare_member(a, b);
@@ -212,13 +212,13 @@ static int easiest_first(const void *a, const void *b)
 static size_t *order_by(const struct layout *layout, int (*compare)(const void *, const void *))
 {
     size_t count = layout->gang->waiting_count;
-    struct rank *ranks = ARENA_ARRAY(layout->arena, struct rank, count + 1);
+    struct rank *priority_counts = ARENA_ARRAY(layout->arena, struct rank, count + 1);
     size_t *order = ARENA_ARRAY(layout->arena, size_t, count + 1);
     for (size_t i = 0; i < count; i++)
-        ranks[i] = (struct rank){i, nodes_open_to(layout, i), &layout->asked[i]};
-    qsort(ranks, count, sizeof(*ranks), compare);
+        priority_counts[i] = (struct rank){i, nodes_open_to(layout, i), &layout->asked[i]};
+    qsort(priority_counts, count, sizeof(*priority_counts), compare);
     for (size_t i = 0; i < count; i++)
-        order[i] = ranks[i].member;
+        order[i] = priority_counts[i].member;
     return order;
 }
 
@@ -226,13 +226,13 @@ static size_t *order_by(const struct layout *layout, int (*compare)(const void *
 
 enum manner { SPREAD, PACK };
 
-static bool is_better(const struct layout *layout, enum manner manner, size_t member, size_t a,
-                      size_t b)
+static bool gang_is_better(const struct layout *layout, enum manner manner, size_t member, size_t a,
+                           size_t b)
 {
     const struct node_usage *x = &layout->used[a], *y = &layout->used[b];
-    const int64_t *likings = layout->likings[member];
-    if (manner == SPREAD && likings[a] != likings[b])
-        return likings[a] > likings[b];
+    const int64_t *scores = layout->scores[member];
+    if (manner == SPREAD && scores[a] != scores[b])
+        return scores[a] > scores[b];
     if (manner == PACK) {
         int64_t cpu[2], memory[2];
         node_usage_left(layout->nodes[a].node, x, &cpu[0], &memory[0]);
@@ -248,23 +248,23 @@ static bool is_better(const struct layout *layout, enum manner manner, size_t me
 }
 
 /* Each in its turn to the best node that has room; who finds none is left out. */
-static void lay_in_turn(struct layout *layout, const size_t *order, enum manner manner)
+static void gang_place_in_order(struct layout *layout, const size_t *order, enum manner manner)
 {
-    clear(layout);
+    gang_clear(layout);
     for (size_t i = 0; i < layout->gang->waiting_count; i++) {
         size_t best = NOWHERE;
         for (size_t node = 0; node < layout->node_count; node++)
-            if ((best == NOWHERE || is_better(layout, manner, order[i], node, best)) &&
-                fits(layout, order[i], node))
+            if ((best == NOWHERE || gang_is_better(layout, manner, order[i], node, best)) &&
+                gang_fits(layout, order[i], node))
                 best = node;
         if (best != NOWHERE)
-            lay(layout, order[i], best);
+            gang_place_member(layout, order[i], best);
     }
 }
 
 /* Every node in turn for the first of the order, and for each all of that for the rest; `spare` of
  * them may be left out. */
-static bool search(struct layout *layout, const size_t *order, size_t depth, size_t spare)
+static bool gang_search(struct layout *layout, const size_t *order, size_t depth, size_t spare)
 {
     const size_t most_steps = layout->any_minds ? SEARCH_STEPS_WITH_NEIGHBOURS : SEARCH_STEPS_MAX;
     if (depth == layout->gang->waiting_count)
@@ -272,18 +272,18 @@ static bool search(struct layout *layout, const size_t *order, size_t depth, siz
     for (size_t node = 0; node < layout->node_count; node++) {
         if (++layout->steps > most_steps)
             return false;
-        if (!fits(layout, order[depth], node))
+        if (!gang_fits(layout, order[depth], node))
             continue;
-        lay(layout, order[depth], node);
-        if (search(layout, order, depth + 1, spare))
+        gang_place_member(layout, order[depth], node);
+        if (gang_search(layout, order, depth + 1, spare))
             return true;
-        take_back(layout, order[depth]);
+        gang_take_back(layout, order[depth]);
     }
-    return spare > 0 && search(layout, order, depth + 1, spare - 1);
+    return spare > 0 && gang_search(layout, order, depth + 1, spare - 1);
 }
 
 /* What is left on all nodes together is less than all want together. */
-static bool is_hopeless(const struct layout *layout)
+static bool lacks_total_room(const struct layout *layout)
 {
     int64_t cpu_left = 0, memory_left = 0, cpu = 0, memory = 0;
     for (size_t i = 0; i < layout->node_count; i++) {
@@ -302,13 +302,13 @@ static bool is_hopeless(const struct layout *layout)
 }
 
 /* "0/3 nodes are available: …" for a member, beside what is laid out. */
-static const char *explain(const struct layout *layout, size_t member)
+static const char *gang_explain(const struct layout *layout, size_t member)
 {
-    struct scheduler_objection *why =
-        ARENA_ARRAY(layout->arena, struct scheduler_objection, layout->node_count + 1);
+    struct scheduler_rejection *why =
+        ARENA_ARRAY(layout->arena, struct scheduler_rejection, layout->node_count + 1);
     for (size_t node = 0; node < layout->node_count; node++)
-        if (!objects(layout, member, node, &why[node]))
-            scheduler_object(&why[node], "node(s) were left for others of the group", false);
+        if (!gang_check_node(layout, member, node, &why[node]))
+            scheduler_reject(&why[node], "node(s) were left for others of the group", false);
     return scheduler_explain(layout->arena, why, layout->node_count);
 }
 
@@ -317,28 +317,28 @@ static const char *explain_first(const struct layout *layout, const size_t *orde
 {
     for (size_t i = 0; i < layout->gang->waiting_count; i++)
         if (layout->at[order[i]] == NOWHERE)
-            return explain(layout, order[i]);
+            return gang_explain(layout, order[i]);
     return "";
 }
 
 /* The best layout found, in *layout. *ret_why says of a member it has no place for what it lacks.
  */
-static void lay_out(struct layout *layout, size_t needed, const char **ret_why)
+static void gang_place_members(struct layout *layout, size_t needed, const char **ret_why)
 {
     static const struct {
         int (*order)(const void *, const void *);
         enum manner manner;
     } tries[] = {
-        {hardest_first, SPREAD},
-        {hardest_first, PACK},
-        {easiest_first, SPREAD},
-        {easiest_first, PACK},
+        {compare_hardest_first, SPREAD},
+        {compare_hardest_first, PACK},
+        {compare_easiest_first, SPREAD},
+        {compare_easiest_first, PACK},
     };
     size_t all = layout->gang->waiting_count, most = 0, best = 0;
     size_t *orders[ARRAY_SIZE(tries)];
     for (size_t i = 0; i < ARRAY_SIZE(tries); i++) {
         orders[i] = order_by(layout, tries[i].order);
-        lay_in_turn(layout, orders[i], tries[i].manner);
+        gang_place_in_order(layout, orders[i], tries[i].manner);
         if (layout->placed == all)
             return;
         if (i == 0 || layout->placed > most) {
@@ -347,12 +347,13 @@ static void lay_out(struct layout *layout, size_t needed, const char **ret_why)
             *ret_why = explain_first(layout, orders[i]);
         }
     }
-    clear(layout);
-    if (most < needed && all <= SEARCH_MEMBERS_MAX && !(needed == all && is_hopeless(layout)) &&
-        search(layout, orders[0], 0, all - needed))
+    gang_clear(layout);
+    if (most < needed && all <= SEARCH_MEMBERS_MAX &&
+        !(needed == all && lacks_total_room(layout)) &&
+        gang_search(layout, orders[0], 0, all - needed))
         return;
-    clear(layout);
-    lay_in_turn(layout, orders[best], tries[best].manner);
+    gang_clear(layout);
+    gang_place_in_order(layout, orders[best], tries[best].manner);
 }
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
@@ -371,13 +372,13 @@ static void all_wait(struct scheduler_gang *gang, const char *message)
     }
 }
 
-static void give_out(struct scheduler_gang *gang, const struct layout *layout)
+static void gang_assign_nodes(struct scheduler_gang *gang, const struct layout *layout)
 {
     for (size_t i = 0; i < gang->waiting_count; i++) {
         struct scheduler_member *member = &gang->waiting[i];
         bool has_place = layout->at[i] != NOWHERE;
         member->node = has_place ? layout->nodes[layout->at[i]].name : NULL;
-        member->message = has_place ? NULL : explain(layout, i);
+        member->message = has_place ? NULL : gang_explain(layout, i);
     }
 }
 
@@ -388,13 +389,13 @@ static const char *amount_text(struct arena *arena, int64_t value, bool is_cpu)
 
 /* spec.minResources of a group that has not started: it must be free on the nodes the group may go
  * to, all together. NULL: it is, or is not asked for. */
-static const char *lacking(const struct layout *layout)
+static const char *gang_lacking(const struct layout *layout)
 {
     const struct json *wants = json_at(layout->gang->group, "spec", "minResources", NULL);
     int64_t left[2] = {0, 0};
     for (size_t node = 0; node < layout->node_count && json_count(wants); node++) {
         int64_t more[2];
-        if (barred(layout, 0, node)->count > 0)
+        if (gang_is_barred(layout, 0, node)->count > 0)
             continue;
         node_usage_left(layout->nodes[node].node, &layout->used[node], &more[0], &more[1]);
         for (size_t i = 0; i < ARRAY_SIZE(left); i++)
@@ -418,7 +419,8 @@ static const char *lacking(const struct layout *layout)
 
 /* That not enough of them fit, and the objections to the first that does not. Where the group needs
  * all of its pods and none is placed, also what would make room for them. */
-static const char *tell_shortage(const struct layout *layout, size_t min_member, const char *why)
+static const char *gang_shortage_text(const struct layout *layout, size_t min_member,
+                                      const char *why)
 {
     const struct scheduler_gang *gang = layout->gang;
     size_t fit = gang->placed + layout->placed;
@@ -440,18 +442,18 @@ static const char *tell_shortage(const struct layout *layout, size_t min_member,
 static void decide_together(struct scheduler_gang *gang, struct layout *layout, size_t min_member)
 {
     size_t needed = min_member - gang->placed;
-    const char *lacks = gang->placed == 0 ? lacking(layout) : NULL, *why = NULL;
-    lay_out(layout, needed, &why);
+    const char *lacks = gang->placed == 0 ? gang_lacking(layout) : NULL, *why = NULL;
+    gang_place_members(layout, needed, &why);
     /* That pods do not fit says more than a sum does, so it comes first. */
     if (layout->placed < needed)
-        all_wait(gang, tell_shortage(layout, min_member, why));
+        all_wait(gang, gang_shortage_text(layout, min_member, why));
     else if (lacks)
         all_wait(gang, lacks);
     else
-        give_out(gang, layout);
+        gang_assign_nodes(gang, layout);
 }
 
-static size_t *as_they_come(const struct layout *layout)
+static size_t *order_by_arrival(const struct layout *layout)
 {
     size_t *order = ARENA_ARRAY(layout->arena, size_t, layout->gang->waiting_count + 1);
     for (size_t i = 0; i < layout->gang->waiting_count; i++)
@@ -480,8 +482,8 @@ void scheduler_gang_decide(struct arena *arena, struct scheduler_gang *gang,
     if (gang->placed < min_member) {
         decide_together(gang, &layout, min_member);
     } else {
-        lay_in_turn(&layout, as_they_come(&layout), SPREAD);
-        give_out(gang, &layout);
+        gang_place_in_order(&layout, order_by_arrival(&layout), SPREAD);
+        gang_assign_nodes(gang, &layout);
     }
     layout_release(&layout);
 }

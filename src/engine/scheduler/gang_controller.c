@@ -63,15 +63,15 @@ static char *pod_key(struct arena *arena, const struct kube_object *pod)
     return arena_printf(arena, "%s/%s", pod->namespace_, pod->name);
 }
 
-static int compare_names(const void *a, const void *b)
+static int gang_compare_names(const void *a, const void *b)
 {
     const struct kube_object *const *x = a, *const *y = b;
     return strcmp((*x)->name, (*y)->name);
 }
 
 /* Pods that failed have no place and none coming: what replaces them counts. */
-static void sort_in(struct scheduler *scheduler, struct arena *arena, struct gathered *gathered,
-                    struct kube_object *pod)
+static void gang_add_pod(struct scheduler *scheduler, struct arena *arena,
+                         struct gathered *gathered, struct kube_object *pod)
 {
     const char *phase = json_get_string(json_get(pod->json, "status"), "phase", "");
     const char *key = pod_key(arena, pod);
@@ -83,12 +83,12 @@ static void sort_in(struct scheduler *scheduler, struct arena *arena, struct gat
     if (assumption || str_eq(phase, "Succeeded") ||
         json_get_string(json_get(pod->json, "spec"), "nodeName", "")[0])
         gathered->gang.placed++;
-    else if (scheduler_wants(pod->json))
+    else if (scheduler_is_responsible(pod->json))
         gathered->waiting[gathered->gang.waiting_count++] = pod;
 }
 
-static void gather(struct scheduler *scheduler, struct arena *arena, const char *key,
-                   struct gathered *ret)
+static void gang_gather(struct scheduler *scheduler, struct arena *arena, const char *key,
+                        struct gathered *ret)
 {
     struct kube_informer *pods = hub_informer(scheduler->hub, "pods");
     const char *from = key + strlen(PREFIX), *slash = strchr(from, '/');
@@ -104,8 +104,8 @@ static void gather(struct scheduler *scheduler, struct arena *arena, const char 
     ret->members = ARENA_ARRAY(arena, struct scheduler_member, count + 1);
     for (size_t at = 0; (pod = kube_informer_next(pods, namespace_, &at));)
         if (str_eq(kube_meta_label(pod->json, SCHEDULER_GANG_LABEL), name))
-            sort_in(scheduler, arena, ret, pod);
-    qsort(ret->waiting, ret->gang.waiting_count, sizeof(struct kube_object *), compare_names);
+            gang_add_pod(scheduler, arena, ret, pod);
+    qsort(ret->waiting, ret->gang.waiting_count, sizeof(struct kube_object *), gang_compare_names);
     for (size_t i = 0; i < ret->gang.waiting_count; i++)
         ret->members[i].pod = ret->waiting[i]->json;
     ret->group = kube_informer_get(hub_informer(scheduler->hub, STORAGE), namespace_, name);
@@ -115,7 +115,7 @@ static void gather(struct scheduler *scheduler, struct arena *arena, const char 
 }
 
 /* Lay the group out and take the room of those that go: from here on nobody else gets it. */
-static void decide(struct scheduler *scheduler, struct arena *arena, struct gathered *gathered)
+static void gang_decide(struct scheduler *scheduler, struct arena *arena, struct gathered *gathered)
 {
     if (gathered->gang.waiting_count == 0)
         return;
@@ -154,8 +154,8 @@ static struct scheduler_gang_state *state_of(struct scheduler *scheduler, const 
 }
 
 /* Whether the message has been the same for long enough to be told; else it is looked at again. */
-static bool has_settled(struct scheduler *scheduler, const char *key,
-                        struct scheduler_gang_state *state, const char *message)
+static bool gang_message_is_stable(struct scheduler *scheduler, const char *key,
+                                   struct scheduler_gang_state *state, const char *message)
 {
     int64_t now_ms = loop_now_ms(hub_loop(scheduler->hub));
     if (!str_eq(state->message, message)) {
@@ -171,9 +171,9 @@ static bool has_settled(struct scheduler *scheduler, const char *key,
 
 /* spec.scheduleTimeoutSeconds. Nothing is held that could be given back: who waited in vain is
  * told, and the group is tried again as before. */
-static void mind_timeout(struct scheduler *scheduler, const char *key,
-                         struct scheduler_gang_state *state, const struct gathered *gathered,
-                         const char *message)
+static void gang_check_timeout(struct scheduler *scheduler, const char *key,
+                               struct scheduler_gang_state *state, const struct gathered *gathered,
+                               const char *message)
 {
     int64_t now_ms = loop_now_ms(hub_loop(scheduler->hub));
     int64_t seconds =
@@ -195,8 +195,8 @@ void scheduler_gang_work(struct scheduler *scheduler, const char *key)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct gathered gathered;
-    gather(scheduler, arena, key, &gathered);
-    decide(scheduler, arena, &gathered);
+    gang_gather(scheduler, arena, key, &gathered);
+    gang_decide(scheduler, arena, &gathered);
     const char *message = NULL; /* of the first that waits on */
     struct scheduler_pass *pass = scheduler_pass_new(scheduler, key);
     for (size_t i = 0; i < gathered.unsent_count; i++)
@@ -205,8 +205,8 @@ void scheduler_gang_work(struct scheduler *scheduler, const char *key)
         message = gathered.members[i].message;
     if (message) {
         struct scheduler_gang_state *state = state_of(scheduler, key);
-        bool settled = has_settled(scheduler, key, state, message);
-        mind_timeout(scheduler, key, state, &gathered, message);
+        bool settled = gang_message_is_stable(scheduler, key, state, message);
+        gang_check_timeout(scheduler, key, state, &gathered, message);
         for (size_t i = 0; settled && i < gathered.gang.waiting_count; i++)
             if (gathered.members[i].message)
                 scheduler_report(scheduler, pod_key(arena, gathered.waiting[i]),
@@ -225,14 +225,14 @@ void scheduler_gang_resume(struct scheduler *scheduler)
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         struct gathered gathered;
         const char *key = scheduler_gang_key_of(arena, pod);
-        if (!key || !scheduler_wants(pod->json) ||
+        if (!key || !scheduler_is_responsible(pod->json) ||
             scheduler_assumed(scheduler, pod_key(arena, pod)))
             continue;
-        gather(scheduler, arena, key, &gathered);
+        gang_gather(scheduler, arena, key, &gathered);
         /* A group that has what it needs waits with all others for what is left. */
         if (gathered.gang.group && gathered.gang.placed > 0 &&
             gathered.gang.placed < scheduler_gang_min_member(gathered.gang.group))
-            decide(scheduler, arena, &gathered);
+            gang_decide(scheduler, arena, &gathered);
     }
 }
 

@@ -11,16 +11,16 @@
 
 struct scheduler {
     struct hub *hub;
-    struct workqueue *queue;          /* "namespace/pod", and "group namespace/name" */
-    struct map used;                  /* node name → struct node_usage */
-    struct map assumed;               /* pod key → struct scheduler_assumption */
-    struct map nominees;              /* pod key → struct scheduler_nominee */
-    VEC(struct scheduler_rank) ranks; /* of the pods that have a node */
-    size_t particular;                /* of them, or about to be: those that mind who comes near */
-    struct map waiting;               /* pod key → its newest version, of those without a node */
-    size_t choosy;                    /* of those: that mind who is where */
-    struct map gangs; /* key of a group that waits → struct scheduler_gang_state */
-    bool resumed;     /* groups an earlier scheduler left half bound have their room */
+    struct workqueue *queue; /* "namespace/pod", and "group namespace/name" */
+    struct map used;         /* node name → struct node_usage */
+    struct map assumed;      /* pod key → struct scheduler_assumption */
+    struct map nominees;     /* pod key → struct scheduler_nominee */
+    VEC(struct scheduler_priority_count) priority_counts; /* of the pods that have a node */
+    size_t affinity_count;    /* of them, or about to be: those that mind who comes near */
+    struct map waiting;       /* pod key → its newest version, of those without a node */
+    size_t dependent_waiting; /* of those: that mind who is where */
+    struct map gangs;         /* key of a group that waits → struct scheduler_gang_state */
+    bool resumed;             /* groups an earlier scheduler left half bound have their room */
 };
 
 /* A pod counts on its node from the choice until the informer shows it there. */
@@ -28,7 +28,7 @@ struct scheduler_assumption {
     char *node;
     struct node_usage usage;
     char *devices; /* of the machine, as devices.h writes them; NULL: none */
-    bool particular;
+    bool has_affinity;
     bool sent; /* its binding is under way, or has been answered well */
 };
 
@@ -40,7 +40,7 @@ struct scheduler_nominee {
 };
 
 /* How many pods of a priority have a node. */
-struct scheduler_rank {
+struct scheduler_priority_count {
     int64_t priority;
     size_t pods;
 };
@@ -91,20 +91,20 @@ const char *scheduler_devices(struct scheduler *scheduler, struct arena *arena,
 
 /* The pod is about to be counted on the node: if the machine behind it has not what all its pods
  * ask for then, the pod says so, and the first time the node. */
-void scheduler_mind_overcommit(struct scheduler *scheduler, const struct json *pod,
-                               const struct node_usage *asked, const char *node);
+void scheduler_report_overcommit(struct scheduler *scheduler, const struct json *pod,
+                                 const struct node_usage *asked, const char *node);
 
 /* ---- scheduler_preempt_controller.c */
 
 /* Whether any pod that has a node matters less. */
-bool scheduler_has_lesser(const struct scheduler *scheduler, int64_t priority);
-void scheduler_rank(struct scheduler *scheduler, int64_t priority, bool there);
+bool scheduler_has_lower_priority(const struct scheduler *scheduler, int64_t priority);
+void scheduler_priority_count(struct scheduler *scheduler, int64_t priority, bool there);
 /* No node fits: make one free, or say why not; the key is done when that is. */
-void scheduler_make_room(struct scheduler *scheduler, const char *key, struct kube_object *pod,
-                         const char *message);
+void scheduler_try_preempt(struct scheduler *scheduler, const char *key, struct kube_object *pod,
+                           const char *message);
 void scheduler_nominate(struct scheduler *scheduler, const char *key, const struct json *pod,
                         const char *node);
-void scheduler_withdraw(struct scheduler *scheduler, const char *key);
+void scheduler_withdraw_nomination(struct scheduler *scheduler, const char *key);
 void scheduler_preempt_release(struct scheduler *scheduler);
 
 /* ---- scheduler_gang_controller.c */

@@ -34,8 +34,8 @@ static bool matches_node_selector(struct arena *arena, const struct json *pod,
 }
 
 /* All of the expressions must hold. The first that does not is what the node lacks. */
-static bool matches(struct arena *arena, const struct json *expressions, const struct json *labels,
-                    struct buf *lacks)
+static bool node_affinity_term_matches(struct arena *arena, const struct json *expressions,
+                                       const struct json *labels, struct buf *lacks)
 {
     struct kube_selector selector;
     if (json_count(expressions) == 0)
@@ -64,8 +64,8 @@ static bool matches_term(struct arena *arena, const struct json *term, const str
         return false;
     struct json *as_labels = json_object(arena);
     json_set_string(arena, as_labels, "metadata.name", kube_meta_name(node));
-    return matches(arena, expressions, kube_meta_labels(node), lacks) &&
-           matches(arena, fields, as_labels, lacks);
+    return node_affinity_term_matches(arena, expressions, kube_meta_labels(node), lacks) &&
+           node_affinity_term_matches(arena, fields, as_labels, lacks);
 }
 
 static const struct json *affinity_of(const struct json *pod)
@@ -88,13 +88,13 @@ static bool matches_terms(struct arena *arena, const struct json *pod, const str
     return false;
 }
 
-bool node_affinity_suits(struct arena *arena, const struct json *pod, const struct json *node)
+bool node_affinity_matches(struct arena *arena, const struct json *pod, const struct json *node)
 {
     return matches_node_selector(arena, pod, node, NULL) && matches_terms(arena, pod, node, NULL);
 }
 
-const char *node_affinity_lacks(struct arena *arena, const struct json *pod,
-                                const struct json *node)
+const char *node_affinity_missing(struct arena *arena, const struct json *pod,
+                                  const struct json *node)
 {
     _cleanup_buf_ struct buf lacks;
     buf_init(&lacks, LACKS_MAX);
@@ -103,7 +103,7 @@ const char *node_affinity_lacks(struct arena *arena, const struct json *pod,
     return arena_printf(arena, "%s%s", lacks.data, lacks.overflowed ? " …" : "");
 }
 
-int64_t node_affinity_liking(struct arena *arena, const struct json *pod, const struct json *node)
+int64_t node_affinity_score(struct arena *arena, const struct json *pod, const struct json *node)
 {
     int64_t sum = 0;
     JSON_EACH (preference,

@@ -48,7 +48,7 @@ bool node_usage_ports_clash(const struct node_usage *used, const struct node_usa
 struct node_shortage {
     const char *reasons[4];
     size_t count;
-    bool hopeless; /* it has not so much even when it is empty */
+    bool permanent; /* it has not so much even when it is empty */
 };
 
 /* Whether the node has room for the pod beside what it runs. Of cpu, memory and pods that the node

@@ -34,8 +34,8 @@ static void machine_size(const struct json *node, int64_t *ret_cpu_milli, int64_
         *ret_memory_bytes = kube_quantity_value(&quantity);
 }
 
-const char *overcommit_tell(struct arena *arena, const struct scheduler_view *view, size_t node,
-                            const struct node_usage *more)
+const char *overcommit_message(struct arena *arena, const struct scheduler_view *view, size_t node,
+                               const struct node_usage *more)
 {
     const struct json *here = view->nodes[node].node;
     int64_t cpu = more->cpu_milli, memory = more->memory_bytes, cpu_has, memory_has;

@@ -14,7 +14,7 @@ bool overcommit_is_one_machine(const struct json *a, const struct json *b);
 
 /* Of the machine behind a node, with one more pod there: what all ask for and what there is; NULL
  * where that is enough. */
-const char *overcommit_tell(struct arena *arena, const struct scheduler_view *view, size_t node,
-                            const struct node_usage *more);
+const char *overcommit_message(struct arena *arena, const struct scheduler_view *view, size_t node,
+                               const struct node_usage *more);
 
 #endif

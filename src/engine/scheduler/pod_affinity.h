@@ -9,12 +9,12 @@
 bool pod_affinity_is_given(const struct json *pod);
 
 /* Says on each node that nobody objects to yet what keeps the pod from it. */
-void pod_affinity_object(struct arena *arena, const struct json *pod,
-                         const struct scheduler_view *view, struct scheduler_objection *objections);
+void pod_affinity_reject(struct arena *arena, const struct json *pod,
+                         const struct scheduler_view *view, struct scheduler_rejection *rejections);
 
 /* Adds to each node the weights of the preferences that are met there: those of the pod, and those
  * of the pods that are there and would like it near or far. */
-void pod_affinity_like(struct arena *arena, const struct json *pod,
-                       const struct scheduler_view *view, int64_t *likings);
+void pod_affinity_score(struct arena *arena, const struct json *pod,
+                        const struct scheduler_view *view, int64_t *scores);
 
 #endif

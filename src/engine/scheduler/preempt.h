@@ -14,11 +14,11 @@ struct scheduler_preemption {
 
 int64_t scheduler_priority(const struct json *pod);
 
-/* `objections` are those of the choice that found no node. On a node as few as possible go, the
+/* `rejections` are those of the choice that found no node. On a node as few as possible go, the
  * least important first; of the nodes the one whose victims matter least is taken. */
 void scheduler_preempt(struct arena *arena, const struct json *pod,
                        const struct scheduler_view *view,
-                       const struct scheduler_objection *objections,
+                       const struct scheduler_rejection *rejections,
                        struct scheduler_preemption *ret);
 
 #endif

@@ -28,17 +28,17 @@ struct scheduler_view {
 };
 
 /* Why a node does not get the pod, in the words of Kubernetes. */
-struct scheduler_objection {
+struct scheduler_rejection {
     const char *reasons[4];
     size_t count;
-    bool lasting; /* it would hold without any of the pods that are there */
+    bool permanent; /* it would hold without any of the pods that are there */
 };
 
 struct scheduler_choice {
     const char *node;                             /* NULL: none fits */
     const char *message;                          /* why not: "0/3 nodes are available: …" */
     const char *advice;                           /* what would help; or NULL */
-    const struct scheduler_objection *objections; /* one per node, where none fits */
+    const struct scheduler_rejection *rejections; /* one per node, where none fits */
 };
 
 /* Of the nodes that fit the one the pod likes best (scheduler_score.h), then the one with the most
@@ -50,26 +50,26 @@ void scheduler_pick(struct arena *arena, const struct json *pod, const struct sc
 /* Whether a scheduler has anything to say about the pod: alive, unbound, not held back by a gate,
  * and ours. Ours are those that name no scheduler, the default one, or the one of the
  * scheduler-plugins, whose PodGroups are served (scheduler_gang.h). */
-bool scheduler_wants(const struct json *pod);
+bool scheduler_is_responsible(const struct json *pod);
 
 /* Whether it matters to the pod which others are where. Of one that is placed: whether it matters
  * to it who comes. */
-bool scheduler_minds_pods(const struct json *pod);
+bool scheduler_depends_on_pods(const struct json *pod);
 
 /* What speaks against a node, from the lasting to what depends on the pods there: the node itself,
  * its room, and the neighbours of the pod. Each says whether anything does. */
-bool scheduler_node_objects(struct arena *arena, const struct json *pod, const struct json *node,
-                            struct scheduler_objection *ret);
-bool scheduler_room_objects(struct arena *arena, const struct scheduler_view *view, size_t node,
-                            const struct node_usage *asked, struct scheduler_objection *ret);
-void scheduler_neighbours_object(struct arena *arena, const struct json *pod,
-                                 const struct scheduler_view *view,
-                                 struct scheduler_objection *objections); /* one a node */
+bool scheduler_check_node(struct arena *arena, const struct json *pod, const struct json *node,
+                          struct scheduler_rejection *ret);
+bool scheduler_check_room(struct arena *arena, const struct scheduler_view *view, size_t node,
+                          const struct node_usage *asked, struct scheduler_rejection *ret);
+void scheduler_check_neighbours(struct arena *arena, const struct json *pod,
+                                const struct scheduler_view *view,
+                                struct scheduler_rejection *rejections); /* one a node */
 
-void scheduler_object(struct scheduler_objection *objection, const char *reason, bool lasting);
+void scheduler_reject(struct scheduler_rejection *rejection, const char *reason, bool permanent);
 
 /* "0/3 nodes are available: …" out of one objection a node. */
-const char *scheduler_explain(struct arena *arena, const struct scheduler_objection *objections,
+const char *scheduler_explain(struct arena *arena, const struct scheduler_rejection *rejections,
                               size_t count);
 
 #endif

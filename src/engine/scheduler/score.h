@@ -7,7 +7,7 @@
 /* Of each node for which `open` holds: what the pod itself asks for (preferred nodes, neighbours,
  * spreading, taints it would rather not have), each from 0 to 100, with the weights Kubernetes
  * gives them. */
-int64_t *scheduler_likings(struct arena *arena, const struct json *pod,
-                           const struct scheduler_view *view, const bool *open);
+int64_t *scheduler_scores(struct arena *arena, const struct json *pod,
+                          const struct scheduler_view *view, const bool *open);
 
 #endif

@@ -96,8 +96,8 @@ struct json *taints_wanted(struct arena *arena, const struct json *node)
 
 /* ---- Tolerations ----------------------------------------------------------------------------- */
 
-static bool tolerates(const struct json *toleration, const char *key, const char *value,
-                      const char *effect)
+static bool taints_tolerates(const struct json *toleration, const char *key, const char *value,
+                             const char *effect)
 {
     const char *its_effect = json_get_string(toleration, "effect", "");
     const char *its_key = json_get_string(toleration, "key", "");
@@ -115,8 +115,9 @@ static bool tolerates(const struct json *toleration, const char *key, const char
 static const struct json *toleration_of(const struct json *pod, const struct json *taint)
 {
     JSON_EACH (toleration, json_at(pod, "spec", "tolerations", NULL)) {
-        if (tolerates(toleration, json_get_string(taint, "key", ""),
-                      json_get_string(taint, "value", ""), json_get_string(taint, "effect", "")))
+        if (taints_tolerates(toleration, json_get_string(taint, "key", ""),
+                             json_get_string(taint, "value", ""),
+                             json_get_string(taint, "effect", "")))
             return toleration;
     }
     return NULL;
@@ -140,13 +141,13 @@ const struct json *taints_untolerated(const struct json *pod, const struct json 
 bool taints_tolerates_cordon(const struct json *pod)
 {
     JSON_EACH (toleration, json_at(pod, "spec", "tolerations", NULL)) {
-        if (tolerates(toleration, TAINT_UNSCHEDULABLE, "", NO_SCHEDULE))
+        if (taints_tolerates(toleration, TAINT_UNSCHEDULABLE, "", NO_SCHEDULE))
             return true;
     }
     return false;
 }
 
-size_t taints_disliked(const struct json *pod, const struct json *node)
+size_t taints_count_prefer_no_schedule(const struct json *pod, const struct json *node)
 {
     size_t count = 0;
     JSON_EACH (taint, json_at(node, "spec", "taints", NULL))
@@ -154,7 +155,7 @@ size_t taints_disliked(const struct json *pod, const struct json *node)
     return count;
 }
 
-int64_t taints_patience_s(const struct json *pod, const struct json *node)
+int64_t taints_toleration_s(const struct json *pod, const struct json *node)
 {
     int64_t least = TAINTS_FOR_EVER;
     JSON_EACH (taint, json_at(node, "spec", "taints", NULL)) {

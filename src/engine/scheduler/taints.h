@@ -26,11 +26,11 @@ const struct json *taints_untolerated(const struct json *pod, const struct json 
 bool taints_tolerates_cordon(const struct json *pod);
 
 /* How many taints the node has that the pod would rather not have (PreferNoSchedule). */
-size_t taints_disliked(const struct json *pod, const struct json *node);
+size_t taints_count_prefer_no_schedule(const struct json *pod, const struct json *node);
 
 /* How long the pod may stay on the node, in seconds from the moment its taints are what they are
  * (NoExecute): 0 where it must go at once, TAINTS_FOR_EVER where nothing drives it away. */
 #define TAINTS_FOR_EVER (-1)
-int64_t taints_patience_s(const struct json *pod, const struct json *node);
+int64_t taints_toleration_s(const struct json *pod, const struct json *node);
 
 #endif

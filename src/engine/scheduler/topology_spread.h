@@ -6,12 +6,12 @@
 
 /* Says on each node that nobody objects to yet where the pod would be one too many (DoNotSchedule).
  */
-void topology_spread_object(struct arena *arena, const struct json *pod,
+void topology_spread_reject(struct arena *arena, const struct json *pod,
                             const struct scheduler_view *view,
-                            struct scheduler_objection *objections);
+                            struct scheduler_rejection *rejections);
 
 /* Takes from each node as many as there are of its like in its domains (ScheduleAnyway). */
-void topology_spread_like(struct arena *arena, const struct json *pod,
-                          const struct scheduler_view *view, int64_t *likings);
+void topology_spread_score(struct arena *arena, const struct json *pod,
+                           const struct scheduler_view *view, int64_t *scores);
 
 #endif

@@ -25,19 +25,19 @@ struct forward_channel_ops {
 };
 
 /* What the lines of a session share. */
-struct forward_site {
+struct forward_owner {
     struct loop *loop;
     struct engine_pod_backend backend;
     const struct json *pod;
     const struct forward_channel_ops *ops;
     size_t (*pending)(void *context); /* bytes that the peer has not taken */
-    void (*gone)(void *context, struct forward_connection *line);
+    void (*gone)(void *context, struct forward_connection *connection);
     void *context;
 };
 
 struct forward_connection {
     struct forward_connection *next, *previous; /* the site's */
-    const struct forward_site *site;
+    const struct forward_owner *owner;
     char *request_id;
     int port;
     void *channels[FORWARD_CHANNELS]; /* NULL: not there yet, or no more */
@@ -51,18 +51,18 @@ struct forward_connection {
 };
 
 /* A line of which one channel is known. */
-struct forward_connection *forward_connection_new(const struct forward_site *site,
+struct forward_connection *forward_connection_new(const struct forward_owner *owner,
                                                   const char *request_id, int port);
 /* Takes a channel that is not there yet; with the second one the connection is made. */
-void forward_connection_take(struct forward_connection *line, enum forward_channel which,
+void forward_connection_take(struct forward_connection *connection, enum forward_channel which,
                              void *channel);
 /* The peer has taken everything: go on reading from the pod. */
-void forward_connection_resume(struct forward_connection *line);
+void forward_connection_resume(struct forward_connection *connection);
 
 /* What the peer says on a channel: bytes for the pod, no more bytes, or that the channel is gone.
  * The line may be freed by the last two. */
-void forward_connection_data(struct forward_connection *line, const char *data, size_t size);
-void forward_connection_end(struct forward_connection *line, enum forward_channel which);
-void forward_connection_reset(struct forward_connection *line, enum forward_channel which);
+void forward_connection_data(struct forward_connection *connection, const char *data, size_t size);
+void forward_connection_end(struct forward_connection *connection, enum forward_channel which);
+void forward_connection_reset(struct forward_connection *connection, enum forward_channel which);
 
 #endif

@@ -19,10 +19,10 @@ struct forward_session_ops {
 
 struct forward_session {
     const struct forward_session_ops *ops;
-    struct forward_site site;
+    struct forward_owner owner;
     struct arena *arena; /* of the pod and the key */
     const char *key;
-    struct forward_connection *lines;
+    struct forward_connection *connections;
     struct store_watch *watch;
     struct open_call link;
     struct loop_timer end_timer; /* runs once the pod has ended */

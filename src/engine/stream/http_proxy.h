@@ -94,7 +94,7 @@ int http_proxy_answer_end(struct http_proxy_answer *answer, struct err *err);
 
 /* Passes bytes on between the client, whose line is not started yet, and the pod, whose line is.
  * Takes both; ends with either, or with the server. `early` came from the pod. */
-void http_proxy_tunnel_new(struct open_call *watchers, struct stream *client, struct stream *pod,
+void http_proxy_tunnel_new(struct open_call *open_calls, struct stream *client, struct stream *pod,
                            const char *early, size_t early_size);
 
 #endif

@@ -8,7 +8,7 @@
 #include "net/stream/stream.h"
 
 /* SPDY: the peer opens a pair of streams for each connection. */
-void port_forward_spdy_new(struct engine *engine, struct stream *line, const char *key,
+void port_forward_spdy_new(struct engine *engine, struct stream *stream, const char *key,
                            const struct json *pod);
 
 /* WebSocket, as Kubernetes' client for Python asks for it: the ports are known from the beginning
@@ -22,7 +22,7 @@ struct port_forward_ports {
                        */
 };
 
-void port_forward_websocket_new(struct engine *engine, struct stream *line, const char *key,
+void port_forward_websocket_new(struct engine *engine, struct stream *stream, const char *key,
                                 const struct json *pod, const struct port_forward_ports *ports);
 
 #endif

@@ -91,15 +91,15 @@ static int read_ports(struct api_call *call, struct port_forward_ports *ret, str
     return ret->count ? 0 : err_set(err, ERR_BAD_REQUEST, "query parameter \"ports\" is required");
 }
 
-static int upgrade(struct api_call *call, const struct websocket_protocol *protocol,
-                   struct stream **ret, struct err *err)
+static int port_forward_upgrade(struct api_call *call, const struct websocket_protocol *protocol,
+                                struct stream **ret, struct err *err)
 {
     const struct http_header chosen = {.name = OFFER, .value = PROTOCOL};
     return protocol ? websocket_upgrade(call->exchange, protocol->name, ret, err)
                     : http_upgrade(call->exchange, SPDY, &chosen, ret, err);
 }
 
-static int check_pod(struct api_call *call, const struct json *pod, struct err *err)
+static int port_forward_check_pod(struct api_call *call, const struct json *pod, struct err *err)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "Pending");
     if (!engine_backend(call->engine)->connect)
@@ -114,18 +114,18 @@ static int check_pod(struct api_call *call, const struct json *pod, struct err *
 }
 
 static void begin_session(struct api_call *call, const struct websocket_protocol *protocol,
-                          struct stream *line, const struct json *pod,
+                          struct stream *stream, const struct json *pod,
                           const struct port_forward_ports *ports)
 {
     const char *key =
         stored_key(call->arena, call->route.resource, call->route.namespace_, call->route.name);
     if (protocol && protocol->channels) {
-        port_forward_websocket_new(call->engine, line, key, pod, ports);
+        port_forward_websocket_new(call->engine, stream, key, pod, ports);
         return;
     }
     if (protocol)
-        line = websocket_stream_new(engine_loop(call->engine), line);
-    port_forward_spdy_new(call->engine, line, key, pod);
+        stream = websocket_stream_new(engine_loop(call->engine), stream);
+    port_forward_spdy_new(call->engine, stream, key, pod);
 }
 
 void port_forward_handle(struct api_call *call)
@@ -135,15 +135,15 @@ void port_forward_handle(struct api_call *call)
     int64_t revision;
     const struct websocket_protocol *protocol = NULL;
     struct port_forward_ports ports = {0};
-    struct stream *line = NULL;
+    struct stream *stream = NULL;
     if (api_load(call, call->route.name, &pod, &revision, &err) < 0 ||
         check_upgrade(call->exchange->request, &protocol, &err) < 0 ||
-        check_pod(call, pod, &err) < 0 ||
+        port_forward_check_pod(call, pod, &err) < 0 ||
         (protocol && protocol->channels && read_ports(call, &ports, &err) < 0) ||
-        upgrade(call, protocol, &line, &err) < 0) {
+        port_forward_upgrade(call, protocol, &stream, &err) < 0) {
         api_respond_error(call, &err);
         return;
     }
     ports.half_closes = protocol && protocol->half_closes;
-    begin_session(call, protocol, line, pod, &ports);
+    begin_session(call, protocol, stream, pod, &ports);
 }

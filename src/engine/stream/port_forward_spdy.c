@@ -35,24 +35,24 @@ static void free_stream(void *channel)
     spdy_stream_free(channel);
 }
 
-static struct spdy_forward *self_of(const struct forward_session *base)
+static struct spdy_forward *port_forward_spdy_of(const struct forward_session *base)
 {
     return CONTAINER_OF(base, struct spdy_forward, base);
 }
 
-static size_t pending(const struct forward_session *base)
+static size_t port_forward_spdy_pending(const struct forward_session *base)
 {
-    return spdy_session_pending(self_of(base)->session);
+    return spdy_session_pending(port_forward_spdy_of(base)->session);
 }
 
 static void close_spdy(struct forward_session *base)
 {
-    spdy_session_close(self_of(base)->session);
+    spdy_session_close(port_forward_spdy_of(base)->session);
 }
 
 static void free_spdy(struct forward_session *base)
 {
-    free(self_of(base));
+    free(port_forward_spdy_of(base));
 }
 
 static const struct forward_session_ops OPS = {
@@ -60,14 +60,14 @@ static const struct forward_session_ops OPS = {
                 .end = end_stream,
                 .pause = pause_stream,
                 .free = free_stream},
-    .pending = pending,
+    .pending = port_forward_spdy_pending,
     .close = close_spdy,
     .free = free_spdy,
 };
 
 /* ---- the peer's streams ---------------------------------------------------------------------- */
 
-static void on_data(void *context, const char *data, size_t size)
+static void on_port_forward_spdy_data(void *context, const char *data, size_t size)
 {
     forward_connection_data(context, data, size);
 }
@@ -101,21 +101,25 @@ static const struct spdy_stream_handler STREAM_HANDLERS[FORWARD_CHANNELS] = {
     [FORWARD_ERROR] = {.on_data = on_error_data,
                        .on_end = on_error_end,
                        .on_reset = on_error_reset},
-    [FORWARD_DATA] = {.on_data = on_data, .on_end = on_data_end, .on_reset = on_data_reset},
+    [FORWARD_DATA] = {.on_data = on_port_forward_spdy_data,
+                      .on_end = on_data_end,
+                      .on_reset = on_data_reset},
 };
 
 /* The line that this stream completes, or NULL. */
-static struct forward_connection *find_line(struct spdy_forward *self, const char *request_id,
-                                            int port, enum forward_channel which)
+static struct forward_connection *port_forward_spdy_find(struct spdy_forward *self,
+                                                         const char *request_id, int port,
+                                                         enum forward_channel which)
 {
-    struct forward_connection *line = self->base.lines;
-    while (line && (line->opened || line->channels[which] || line->port != port ||
-                    !str_eq(line->request_id, request_id)))
-        line = line->next;
-    return line;
+    struct forward_connection *connection = self->base.connections;
+    while (connection && (connection->opened || connection->channels[which] ||
+                          connection->port != port || !str_eq(connection->request_id, request_id)))
+        connection = connection->next;
+    return connection;
 }
 
-static void on_stream(void *context, struct spdy_stream *stream, const struct http_header *headers)
+static void on_port_forward_spdy_stream(void *context, struct spdy_stream *stream,
+                                        const struct http_header *headers)
 {
     struct spdy_forward *self = context;
     const char *type = http_header_get(headers, "streamtype");
@@ -134,41 +138,42 @@ static void on_stream(void *context, struct spdy_stream *stream, const struct ht
         implied = mem_printf("%u", spdy_stream_id(stream) - (which == FORWARD_DATA ? 2U : 0U));
         request_id = implied;
     }
-    struct forward_connection *line = find_line(self, request_id, (int)port, which);
-    if (!line)
-        line = forward_session_add(&self->base, request_id, (int)port);
-    spdy_stream_accept(stream, &STREAM_HANDLERS[which], line);
-    forward_connection_take(line, which, stream);
+    struct forward_connection *connection =
+        port_forward_spdy_find(self, request_id, (int)port, which);
+    if (!connection)
+        connection = forward_session_add(&self->base, request_id, (int)port);
+    spdy_stream_accept(stream, &STREAM_HANDLERS[which], connection);
+    forward_connection_take(connection, which, stream);
 }
 
 /* ---- the peer's session ---------------------------------------------------------------------- */
 
-static void on_drain(void *context)
+static void on_port_forward_spdy_drain(void *context)
 {
     forward_session_drained(&((struct spdy_forward *)context)->base);
 }
 
-static void on_end(void *context, const struct err *err)
+static void on_port_forward_spdy_end(void *context, const struct err *err)
 {
     forward_session_end(&((struct spdy_forward *)context)->base, err);
 }
 
-static void on_closed(void *context)
+static void on_port_forward_spdy_closed(void *context)
 {
     forward_session_peer_gone(&((struct spdy_forward *)context)->base);
 }
 
 static const struct spdy_session_handler SESSION_HANDLER = {
-    .on_stream = on_stream,
-    .on_drain = on_drain,
-    .on_end = on_end,
-    .on_closed = on_closed,
+    .on_stream = on_port_forward_spdy_stream,
+    .on_drain = on_port_forward_spdy_drain,
+    .on_end = on_port_forward_spdy_end,
+    .on_closed = on_port_forward_spdy_closed,
 };
 
-void port_forward_spdy_new(struct engine *engine, struct stream *line, const char *key,
+void port_forward_spdy_new(struct engine *engine, struct stream *stream, const char *key,
                            const struct json *pod)
 {
     struct spdy_forward *self = mem_zalloc(sizeof(*self));
     forward_session_init(&self->base, engine, &OPS, key, pod);
-    self->session = spdy_session_new(line, &SESSION_HANDLER, self);
+    self->session = spdy_session_new(stream, &SESSION_HANDLER, self);
 }

@@ -40,7 +40,7 @@ struct remote_request {
 /* A session, and with remote_command_start() its command. */
 struct remote_command *remote_command_new(struct engine *engine,
                                           const struct remote_request *request,
-                                          const struct remote_transport *carrier, void *context);
+                                          const struct remote_transport *transport, void *context);
 const struct engine_pod_command *remote_command_asked(const struct remote_command *self);
 void remote_command_start(struct remote_command *self);
 

@@ -27,12 +27,12 @@ enum {
 struct watch_events;
 
 /* What the bytes of an event depend on. */
-struct watch_form {
-    int64_t revision; /* of the object, or of the change that took it out of the set */
-    const char *type; /* "ADDED"; a constant */
-    bool columns;     /* with the names of a Table's columns */
-    int64_t second;   /* when it was made, if that shows in it: a Table has ages */
-    const char *look; /* whatever else the watch wants, as a text */
+struct watch_event_key {
+    int64_t revision;    /* of the object, or of the change that took it out of the set */
+    const char *type;    /* "ADDED"; a constant */
+    bool columns;        /* with the names of a Table's columns */
+    int64_t second;      /* when it was made, if that shows in it: a Table has ages */
+    const char *options; /* whatever else the watch wants, as a text */
 };
 
 struct watch_event {
@@ -40,7 +40,7 @@ struct watch_event {
     struct watch_event *next, **link; /* those of a bucket */
     int references;
     bool shared; /* found by its form */
-    struct watch_form form;
+    struct watch_event_key key;
     size_t size;
     char data[]; /* and behind it form.look */
 };
@@ -50,10 +50,11 @@ struct watch_events *watch_events_new(struct loop *loop, size_t max);
 struct watch_events *watch_events_free(struct watch_events *events);
 
 /* A new reference, or NULL: no watch has it. */
-struct watch_event *watch_events_find(struct watch_events *events, const struct watch_form *form);
+struct watch_event *watch_events_find(struct watch_events *events,
+                                      const struct watch_event_key *key);
 /* A new event of these bytes, as a reference. Backlogs may be ended to make room for it. Form NULL:
  * a small one that is not shared; it is kept in any case. */
-struct watch_event *watch_events_add(struct watch_events *events, const struct watch_form *form,
+struct watch_event *watch_events_add(struct watch_events *events, const struct watch_event_key *key,
                                      const void *data, size_t size);
 struct watch_event *watch_event_unref(struct watch_event *event); /* NULL-safe; returns NULL */
 

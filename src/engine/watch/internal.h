@@ -14,7 +14,7 @@ struct watcher {
     struct loop_timer timeout, bookmark;
     struct open_call link;
     struct arena *scratch;         /* of one event */
-    const char *look;              /* of its events, see watch_events.h */
+    const char *options;           /* of its events, see watch_events.h */
     struct store_object **initial; /* the present state, as far as it is still to be sent */
     size_t initial_at, initial_count;
     bool initial_end;         /* its end is to be marked */

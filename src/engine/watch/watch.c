@@ -29,7 +29,7 @@ enum {
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 /* No further event is put into the backlog. */
-static void stop(struct watcher *watcher)
+static void watcher_stop(struct watcher *watcher)
 {
     if (watcher->watch)
         store_watch_stop(TAKE(watcher->watch));
@@ -41,31 +41,31 @@ static void stop(struct watcher *watcher)
     watcher->initial_end = false;
 }
 
-static void release(struct watcher *watcher)
+static void watcher_release(struct watcher *watcher)
 {
-    stop(watcher);
+    watcher_stop(watcher);
     open_call_remove(&watcher->link);
     watch_backlog_release(&watcher->backlog);
     watcher->scratch = arena_free(watcher->scratch);
 }
 
-static void canceled(struct http_exchange *exchange)
+static void on_watch_canceled(struct http_exchange *exchange)
 {
-    release(exchange->context);
+    watcher_release(exchange->context);
 }
 
-static void finish(struct watcher *watcher)
+static void watcher_finish(struct watcher *watcher)
 {
     struct http_exchange *exchange = watcher->call->exchange;
-    release(watcher);
+    watcher_release(watcher);
     exchange->on_cancel = NULL;
     exchange->on_drain = NULL;
     http_end(exchange); /* the watcher's memory goes with it */
 }
 
-static void end_link(struct open_call *link)
+static void on_watch_server_end(struct open_call *link)
 {
-    finish(CONTAINER_OF(link, struct watcher, link));
+    watcher_finish(CONTAINER_OF(link, struct watcher, link));
 }
 
 /* ---- Sending --------------------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ static void begin_initial(struct watcher *watcher)
 }
 
 /* Give the connection what it takes. The watcher may be gone afterwards. */
-static void pump(struct watcher *watcher)
+static void watcher_pump(struct watcher *watcher)
 {
     struct http_exchange *exchange = watcher->call->exchange;
     struct watch_backlog *backlog = &watcher->backlog;
@@ -115,19 +115,19 @@ static void pump(struct watcher *watcher)
         watch_backlog_take(backlog, size);
     }
     if (watcher->ending)
-        finish(watcher);
+        watcher_finish(watcher);
 }
 
-static void on_drain(struct http_exchange *exchange)
+static void on_watch_drain(struct http_exchange *exchange)
 {
-    pump(exchange->context);
+    watcher_pump(exchange->context);
 }
 
 /* The client is too far behind. What it has begun to read it may read to its end. */
-static void expire(struct watcher *watcher)
+static void watcher_expire(struct watcher *watcher)
 {
     struct err err = ERR_INIT;
-    stop(watcher);
+    watcher_stop(watcher);
     watcher->ending = true;
     watch_backlog_drop(&watcher->backlog);
     err_set(&err, ERR_EXPIRED,
@@ -146,11 +146,11 @@ static void end_backlog(struct watch_backlog *backlog)
 {
     struct watcher *watcher = CONTAINER_OF(backlog, struct watcher, backlog);
     if (!watcher->ending)
-        expire(watcher);
+        watcher_expire(watcher);
     else if (watcher->encoding)
         watch_backlog_clear(backlog);
     else
-        finish(watcher);
+        watcher_finish(watcher);
 }
 
 /* Put the event behind all others, unless the watch has ended meanwhile. The watcher may be gone
@@ -161,21 +161,21 @@ static void send_event(struct watcher *watcher, struct watch_event *event)
         watch_event_unref(event);
     } else if (event && !watch_backlog_push(&watcher->backlog, event)) {
         watch_event_unref(event);
-        expire(watcher);
+        watcher_expire(watcher);
     }
-    pump(watcher);
+    watcher_pump(watcher);
 }
 
-static void on_timeout(struct loop_timer *timer)
+static void on_watch_timeout(struct loop_timer *timer)
 {
     struct watcher *watcher = CONTAINER_OF(timer, struct watcher, timeout);
-    stop(watcher);
+    watcher_stop(watcher);
     watcher->ending = true;
     watch_backlog_drop(&watcher->backlog); /* the client goes on behind what it has read */
-    pump(watcher);
+    watcher_pump(watcher);
 }
 
-static void on_event(void *context, const struct store_event *event)
+static void on_watch_event(void *context, const struct store_event *event)
 {
     static const char *const types[] = {
         [STORE_ADDED] = "ADDED", [STORE_MODIFIED] = "MODIFIED", [STORE_DELETED] = "DELETED"};
@@ -207,7 +207,7 @@ struct watch_options {
     bool initial_end; /* mark the end of the initial state */
 };
 
-static int read_options(struct api_call *call, struct watch_options *ret, struct err *err)
+static int watch_read_options(struct api_call *call, struct watch_options *ret, struct err *err)
 {
     const char *query = call->exchange->request->query;
     const char *version = api_query(call, "resourceVersion");
@@ -215,9 +215,9 @@ static int read_options(struct api_call *call, struct watch_options *ret, struct
     struct watch_options options = {.since = -1, .timeout_s = TIMEOUT_DEFAULT_S};
     options.initial_end = http_query_flag(query, "sendInitialEvents");
     int64_t asked = 0;
-    int r = str_is_empty(version) ? 0 : api_parse_version(version, &asked, err);
-    if (r < 0)
-        return r;
+    int result = str_is_empty(version) ? 0 : api_parse_version(version, &asked, err);
+    if (result < 0)
+        return result;
     if (asked > 0 && !options.initial_end)
         options.since = asked;
     if (!str_is_empty(timeout) &&
@@ -241,7 +241,7 @@ static void answer_refused(struct watcher *watcher, const struct err *err)
                               : kube_status_from_err(watcher->scratch, err, NULL);
     watch_backlog_begin(&watcher->backlog, watch_event_of_json(watcher, "ERROR", status));
     watcher->ending = true;
-    pump(watcher);
+    watcher_pump(watcher);
 }
 
 static int open_watch(struct watcher *watcher, const char *prefix, int64_t since, struct err *err)
@@ -259,10 +259,10 @@ static int open_watch(struct watcher *watcher, const char *prefix, int64_t since
                        ": list again",
                        since, current);
     watcher->seen = since >= 0 ? since : current;
-    return store_watch(store, prefix, watcher->seen, on_event, watcher, &watcher->watch, err);
+    return store_watch(store, prefix, watcher->seen, on_watch_event, watcher, &watcher->watch, err);
 }
 
-static void start(struct watcher *watcher, const struct watch_options *options)
+static void watcher_start(struct watcher *watcher, const struct watch_options *options)
 {
     struct api_call *call = watcher->call;
     struct err err = ERR_INIT;
@@ -281,7 +281,7 @@ static void start(struct watcher *watcher, const struct watch_options *options)
     loop_timer_start(&watcher->timeout, options->timeout_s * 1000);
     if (watcher->bookmarks)
         loop_timer_start(&watcher->bookmark, BOOKMARK_MS);
-    pump(watcher);
+    watcher_pump(watcher);
 }
 
 void watch_handle(struct api_call *call)
@@ -290,7 +290,8 @@ void watch_handle(struct api_call *call)
     struct watch_options options = {0};
     struct watcher *watcher = ARENA_NEW(call->arena, struct watcher);
     watcher->call = call;
-    if (read_options(call, &options, &err) < 0 || api_filter_of(call, &watcher->filter, &err) < 0 ||
+    if (watch_read_options(call, &options, &err) < 0 ||
+        api_filter_of(call, &watcher->filter, &err) < 0 ||
         kube_include_parse(api_query(call, "includeObject"), &watcher->include, &err) < 0) {
         api_respond_error(call, &err);
         return;
@@ -299,18 +300,18 @@ void watch_handle(struct api_call *call)
     watcher->table = call->table;
     watcher->bookmarks = http_query_flag(call->exchange->request->query, "allowWatchBookmarks");
     watcher->scratch = arena_new();
-    watcher->look = arena_printf(call->arena, "%s %s %d %d %p", api_call_version(call),
-                                 call->partial ? call->partial : "", watcher->table,
-                                 (int)watcher->include, (const void *)call->route.resource);
+    watcher->options = arena_printf(call->arena, "%s %s %d %d %p", api_call_version(call),
+                                    call->partial ? call->partial : "", watcher->table,
+                                    (int)watcher->include, (const void *)call->route.resource);
     const char *payer = call->exchange->user ? call->exchange->user : call->exchange->request->peer;
     watch_backlog_init(&watcher->backlog, engine_watch_events(call->engine),
                        call->exchange->in_process ? NULL : payer, end_backlog);
-    loop_timer_init(loop, &watcher->timeout, on_timeout);
+    loop_timer_init(loop, &watcher->timeout, on_watch_timeout);
     loop_timer_init(loop, &watcher->bookmark, on_bookmark);
     open_call_add(engine_open_calls(call->engine), &watcher->link, call->route.resource->storage,
-                  end_link);
+                  on_watch_server_end);
     call->exchange->context = watcher;
-    call->exchange->on_cancel = canceled;
-    call->exchange->on_drain = on_drain;
-    start(watcher, &options);
+    call->exchange->on_cancel = on_watch_canceled;
+    call->exchange->on_drain = on_watch_drain;
+    watcher_start(watcher, &options);
 }

@@ -45,7 +45,7 @@ static bool roll_out(struct deployment_pass *pass, struct json *status)
     return pass->newest->wanted == pass->newest->size;
 }
 
-static void advance(struct deployment_pass *pass)
+static void deployment_advance(struct deployment_pass *pass)
 {
     const struct json *old = json_get(pass->deployment, "status");
     bool rolling_out = !pass->deleting && !pass->paused && !pass->resized, settled = false;
@@ -83,5 +83,5 @@ void deployment_reconcile(struct arena *arena, const struct deployment_observed 
     deployment_pass_read(&pass);
     /* Whose sets are whose is settled first. */
     if (ret->action_count == 0)
-        advance(&pass);
+        deployment_advance(&pass);
 }

@@ -43,8 +43,8 @@ static bool is_own_annotation(const char *key)
     return false;
 }
 
-static void annotate(struct deployment_pass *pass, struct json *object, const char *key,
-                     int64_t number)
+static void sets_annotate(struct deployment_pass *pass, struct json *object, const char *key,
+                          int64_t number)
 {
     kube_meta_set_annotation(pass->arena, object, key,
                              arena_printf(pass->arena, "%" PRId64, number));
@@ -52,8 +52,8 @@ static void annotate(struct deployment_pass *pass, struct json *object, const ch
 
 static void annotate_size(struct deployment_pass *pass, struct json *object)
 {
-    annotate(pass, object, DEPLOYMENT_DESIRED, pass->replicas);
-    annotate(pass, object, DEPLOYMENT_MAX, pass->replicas + pass->max_surge);
+    sets_annotate(pass, object, DEPLOYMENT_DESIRED, pass->replicas);
+    sets_annotate(pass, object, DEPLOYMENT_MAX, pass->replicas + pass->max_surge);
 }
 
 /* One more than that of every other set. */
@@ -102,7 +102,7 @@ bool deployment_plan_annotate(struct deployment_pass *pass)
     struct json *patch = json_object(pass->arena);
     bool changed = copy_annotations(pass, set->json, patch);
     if (set->revision < revision) {
-        annotate(pass, patch, DEPLOYMENT_REVISION, revision);
+        sets_annotate(pass, patch, DEPLOYMENT_REVISION, revision);
         if (set->revision > 0)
             kube_meta_set_annotation(pass->arena, patch, DEPLOYMENT_HISTORY,
                                      longer_history(pass, set));
@@ -162,7 +162,7 @@ void deployment_plan_new_set(struct deployment_pass *pass)
     json_set(arena, json_get(set, "metadata"), "labels",
              json_clone(arena, kube_meta_labels(template_)));
     copy_annotations(pass, set, set);
-    annotate(pass, set, DEPLOYMENT_REVISION, next_revision(pass));
+    sets_annotate(pass, set, DEPLOYMENT_REVISION, next_revision(pass));
     annotate_size(pass, set);
     kube_meta_add_owner(arena, set, kube_owner_reference_new(arena, pass->deployment, true));
     struct json *inner = json_ensure_object(arena, set, "spec");

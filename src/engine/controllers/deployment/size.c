@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t min(int64_t a, int64_t b)
+static int64_t size_min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static int64_t max(int64_t a, int64_t b)
+static int64_t size_max(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
@@ -37,7 +37,7 @@ int64_t deployment_size_new(const struct deployment_pass *pass, int64_t size)
     if (!pass->rolling)
         return pass->replicas;
     int64_t room = pass->replicas + pass->max_surge - sum_wanted(pass);
-    return room <= 0 ? size : size + min(room, pass->replicas - size);
+    return room <= 0 ? size : size + size_min(room, pass->replicas - size);
 }
 
 /* ---- A rolling update ------------------------------------------------------------------------ */
@@ -61,7 +61,7 @@ static int64_t drop_unhealthy(struct deployment_pass *pass, int64_t most)
         struct deployment_set *set = &pass->sets[i];
         if (set->is_new || set->wanted <= set->available)
             continue;
-        int64_t count = min(most - dropped, set->wanted - set->available);
+        int64_t count = size_min(most - dropped, set->wanted - set->available);
         set->wanted -= count;
         dropped += count;
     }
@@ -74,13 +74,13 @@ static void shrink_old(struct deployment_pass *pass, int64_t least_available)
 {
     int64_t available = 0;
     for (size_t i = 0; i < pass->count; i++)
-        available += min(pass->sets[i].available, pass->sets[i].wanted);
+        available += size_min(pass->sets[i].available, pass->sets[i].wanted);
     int64_t most = available - least_available;
     for (size_t i = 0; i < pass->count && most > 0; i++) {
         struct deployment_set *set = &pass->sets[i];
         if (set->is_new || set->wanted == 0)
             continue;
-        int64_t count = min(most, set->wanted);
+        int64_t count = size_min(most, set->wanted);
         set->wanted -= count;
         most -= count;
     }
@@ -143,7 +143,7 @@ static int64_t divide_rounded(int64_t a, int64_t b)
 }
 
 /* By how much one set would change if all kept their shares. */
-static int64_t fraction(const struct deployment_pass *pass, const struct deployment_set *set)
+static int64_t size_fraction(const struct deployment_pass *pass, const struct deployment_set *set)
 {
     if (pass->replicas == 0)
         return -set->size;
@@ -166,12 +166,12 @@ static void scale_proportionally(struct deployment_pass *pass, struct deployment
         return;
     qsort(active, count, sizeof(*active), change > 0 ? compare_growing : compare_shrinking);
     for (size_t i = 0; i < count && done != change; i++) {
-        int64_t share = fraction(pass, active[i]);
-        share = change > 0 ? min(share, change - done) : max(share, change - done);
+        int64_t share = size_fraction(pass, active[i]);
+        share = change > 0 ? size_min(share, change - done) : size_max(share, change - done);
         active[i]->wanted += share;
         done += share;
     }
-    active[0]->wanted = max(active[0]->wanted + change - done, 0);
+    active[0]->wanted = size_max(active[0]->wanted + change - done, 0);
 }
 
 static bool is_saturated(const struct deployment_pass *pass)

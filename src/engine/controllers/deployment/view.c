@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A number, or a share of the replicas, rounded up or down. */
-static int64_t resolve(const struct json *value, int64_t replicas, bool up)
+static int64_t view_resolve_share(const struct json *value, int64_t replicas, bool up)
 {
     const char *text = json_text(value);
     if (!text)
@@ -32,8 +32,9 @@ static void read_spec(struct deployment_pass *pass)
         pass->deadline_s = -1;
     if (!pass->rolling)
         return;
-    pass->max_surge = resolve(json_get(rolling, "maxSurge"), pass->replicas, true);
-    pass->max_unavailable = resolve(json_get(rolling, "maxUnavailable"), pass->replicas, false);
+    pass->max_surge = view_resolve_share(json_get(rolling, "maxSurge"), pass->replicas, true);
+    pass->max_unavailable =
+        view_resolve_share(json_get(rolling, "maxUnavailable"), pass->replicas, false);
     /* Shares of few replicas may both come to nothing: then nothing could ever change. */
     if (pass->max_surge == 0 && pass->max_unavailable == 0)
         pass->max_unavailable = 1;
@@ -68,7 +69,7 @@ static void read_set(const struct json *json, struct deployment_set *ret)
     ret->wanted = ret->size;
 }
 
-static int compare_age(const void *a, const void *b)
+static int view_compare_age(const void *a, const void *b)
 {
     const struct deployment_set *x = a, *y = b;
     if (x->created_ms != y->created_ms)
@@ -76,7 +77,7 @@ static int compare_age(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static void claim(struct deployment_pass *pass)
+static void view_claim_sets(struct deployment_pass *pass)
 {
     struct kube_selector selector = {.nothing = true};
     (void)kube_selector_from_json(pass->arena, json_at(pass->deployment, "spec", "selector", NULL),
@@ -141,8 +142,8 @@ void deployment_pass_read(struct deployment_pass *pass)
 {
     read_spec(pass);
     pass->sets = ARENA_ARRAY(pass->arena, struct deployment_set, pass->observed->set_count + 1);
-    claim(pass);
-    qsort(pass->sets, pass->count, sizeof(*pass->sets), compare_age);
+    view_claim_sets(pass);
+    qsort(pass->sets, pass->count, sizeof(*pass->sets), view_compare_age);
     for (size_t i = 0; i < pass->count; i++) {
         struct deployment_set *set = &pass->sets[i];
         pass->resized |=

@@ -25,7 +25,7 @@ static const struct json *end_condition(const struct json *status)
     return NULL;
 }
 
-static void expire(struct job_pass *pass, int64_t ended_ms)
+static void job_expire(struct job_pass *pass, int64_t ended_ms)
 {
     if (pass->spec.ttl_s < 0 || ended_ms < 0)
         return;
@@ -37,7 +37,7 @@ static void expire(struct job_pass *pass, int64_t ended_ms)
 }
 
 /* Nothing of it runs and every pod that ended is in the books. */
-static bool is_quiet(const struct job_pass *pass)
+static bool is_job_settled(const struct job_pass *pass)
 {
     return pass->active + pass->leaving == 0 && pass->uncounted == 0 && !pass->crowded;
 }
@@ -51,16 +51,16 @@ static bool has_all(const struct job_pass *pass)
     return pass->succeeded >= pass->spec.completions;
 }
 
-static void complete(struct job_pass *pass)
+static void job_complete(struct job_pass *pass)
 {
     job_pass_stop_all(pass, false);
-    if (!is_quiet(pass))
+    if (!is_job_settled(pass))
         return;
     job_condition_set(pass, "Complete", true, "CompletionsReached",
                       "Reached expected number of succeeded pods");
     job_status_set_time(pass, "completionTime");
     job_plan_event(pass, false, "Completed", "Job completed");
-    expire(pass, pass->now_ms);
+    job_expire(pass, pass->now_ms);
 }
 
 /* ---- Failed ---------------------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ static struct verdict given_verdict(const struct job_pass *pass)
 }
 
 /* Why the job may not go on; reason NULL: it may. */
-static struct verdict judge(struct job_pass *pass)
+static struct verdict job_judge(struct job_pass *pass)
 {
     if (pass->failed > pass->spec.backoff_limit ||
         (pass->spec.restarts_in_place && restarted_too_often(pass)))
@@ -116,20 +116,20 @@ static struct verdict judge(struct job_pass *pass)
 
 /* What still runs is ended first, and counted as failed, so that a job that says Failed has
  * stopped. */
-static void fail(struct job_pass *pass, struct verdict verdict)
+static void job_fail(struct job_pass *pass, struct verdict verdict)
 {
     job_condition_set(pass, "FailureTarget", true, verdict.reason, verdict.message);
     job_pass_stop_all(pass, true);
-    if (!is_quiet(pass))
+    if (!is_job_settled(pass))
         return;
     job_condition_set(pass, "Failed", true, verdict.reason, verdict.message);
     job_plan_event(pass, true, verdict.reason, verdict.message);
-    expire(pass, pass->now_ms);
+    job_expire(pass, pass->now_ms);
 }
 
 /* ---- Resting and running --------------------------------------------------------------------- */
 
-static void rest(struct job_pass *pass)
+static void job_suspend(struct job_pass *pass)
 {
     job_pass_stop_all(pass, false);
     json_remove(pass->status, "startTime");
@@ -139,7 +139,7 @@ static void rest(struct job_pass *pass)
     job_plan_event(pass, false, "Suspended", "Job suspended");
 }
 
-static void wake(struct job_pass *pass)
+static void job_resume(struct job_pass *pass)
 {
     if (job_condition_is_true(pass->status, "Suspended")) {
         job_condition_set(pass, "Suspended", false, "JobResumed", "Job resumed");
@@ -152,28 +152,28 @@ static void wake(struct job_pass *pass)
 
 /* ---- */
 
-static void decide(struct job_pass *pass)
+static void job_decide(struct job_pass *pass)
 {
     job_pass_count(pass);
     if (!pass->spec.suspend)
-        wake(pass); /* also a job that ends at once has started */
+        job_resume(pass); /* also a job that ends at once has started */
     struct verdict verdict = given_verdict(pass);
     if (!verdict.reason && has_all(pass)) {
-        complete(pass);
+        job_complete(pass);
         return;
     }
     if (!verdict.reason)
-        verdict = judge(pass);
+        verdict = job_judge(pass);
     if (verdict.reason)
-        fail(pass, verdict);
+        job_fail(pass, verdict);
     else if (pass->spec.suspend)
-        rest(pass);
+        job_suspend(pass);
     else
         job_pass_manage(pass);
 }
 
-static void pass_init(struct job_pass *pass, struct arena *arena,
-                      const struct job_observed *observed, struct job_plan *plan)
+static void job_pass_init(struct job_pass *pass, struct arena *arena,
+                          const struct job_observed *observed, struct job_plan *plan)
 {
     const struct json *status = json_get(observed->job, "status");
     *plan = (struct job_plan){.requeue_ms = -1};
@@ -200,15 +200,15 @@ static void pass_init(struct job_pass *pass, struct arena *arena,
 void job_reconcile(struct arena *arena, const struct job_observed *observed, struct job_plan *ret)
 {
     struct job_pass pass;
-    pass_init(&pass, arena, observed, ret);
+    job_pass_init(&pass, arena, observed, ret);
     const struct json *ended = end_condition(pass.status);
     if (pass.spec.deleting) {
         release_all(&pass);
     } else if (ended) {
         release_all(&pass);
-        expire(&pass, job_status_time(ended, "lastTransitionTime"));
+        job_expire(&pass, job_status_time(ended, "lastTransitionTime"));
     } else {
-        decide(&pass);
+        job_decide(&pass);
         const struct json *status = json_get(observed->job, "status");
         if (!status || !json_equal(status, pass.status))
             ret->status = pass.status;

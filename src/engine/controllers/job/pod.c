@@ -9,8 +9,8 @@
 
 enum { GENERATE_MAX = 63 - 5 }; /* the server puts five letters behind it */
 
-static void copy_member(struct arena *arena, struct json *target, const struct json *source,
-                        const char *name)
+static void job_pod_copy_member(struct arena *arena, struct json *target, const struct json *source,
+                                const char *name)
 {
     const struct json *value = json_get(source, name);
     if (value && value->type != JSON_NULL)
@@ -60,12 +60,12 @@ struct json *job_pod_new(struct arena *arena, const struct json *job, const stru
     struct json *meta = json_get(pod, "metadata");
     json_remove(meta, "name");
     json_set(arena, meta, "generateName", json_stringf(arena, "%s-", spec->name));
-    copy_member(arena, meta, given, "labels");
-    copy_member(arena, meta, given, "annotations");
-    copy_member(arena, meta, given, "finalizers");
+    job_pod_copy_member(arena, meta, given, "labels");
+    job_pod_copy_member(arena, meta, given, "annotations");
+    job_pod_copy_member(arena, meta, given, "finalizers");
     kube_meta_add_finalizer(arena, pod, JOB_FINALIZER);
     kube_meta_add_owner(arena, pod, kube_owner_reference_new(arena, job, true));
-    copy_member(arena, pod, template_, "spec");
+    job_pod_copy_member(arena, pod, template_, "spec");
     if (spec->indexed)
         set_index(arena, pod, spec, index);
     return pod;

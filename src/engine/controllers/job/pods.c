@@ -15,7 +15,7 @@ enum {
 
 /* ---- Too many -------------------------------------------------------------------------------- */
 
-static void stop(struct job_pass *pass, struct job_pod *pod, bool as_failure)
+static void job_pods_stop(struct job_pass *pass, struct job_pod *pod, bool as_failure)
 {
     if (pod->surplus || pod->state != JOB_POD_ACTIVE)
         return;
@@ -28,7 +28,7 @@ static void stop(struct job_pass *pass, struct job_pod *pod, bool as_failure)
 void job_pass_stop_all(struct job_pass *pass, bool as_failures)
 {
     for (size_t i = 0; i < pass->count; i++)
-        stop(pass, &pass->pods[i], as_failures);
+        job_pods_stop(pass, &pass->pods[i], as_failures);
 }
 
 /* The pod that is missed least comes first: not running, not ready, of a high index, young. */
@@ -47,7 +47,7 @@ static int compare_value(const void *a, const void *b)
 }
 
 /* Those still active, the least missed first. */
-static struct job_pod **rank(struct job_pass *pass, size_t *ret_count)
+static struct job_pod **job_pods_rank(struct job_pass *pass, size_t *ret_count)
 {
     struct job_pod **ranked = ARENA_ARRAY(pass->arena, struct job_pod *, pass->count + 1);
     size_t count = 0;
@@ -61,10 +61,10 @@ static struct job_pod **rank(struct job_pass *pass, size_t *ret_count)
 
 /* Indexes that are done, beyond the last, or run already have no use for a pod. Which indexes have
  * one is left in `taken`. */
-static void stop_useless(struct job_pass *pass, struct job_indexes *taken)
+static void stop_unneeded_pods(struct job_pass *pass, struct job_indexes *taken)
 {
     size_t count;
-    struct job_pod **ranked = rank(pass, &count);
+    struct job_pod **ranked = job_pods_rank(pass, &count);
     for (size_t i = 0; i < pass->count; i++)
         if ((pass->pods[i].state == JOB_POD_LEAVING || pass->pods[i].surplus) &&
             pass->pods[i].index >= 0)
@@ -73,7 +73,7 @@ static void stop_useless(struct job_pass *pass, struct job_indexes *taken)
         struct job_pod *pod = ranked[count];
         if (pod->index < 0 || pod->index >= pass->spec.completions ||
             job_indexes_has(&pass->indexes, pod->index) || job_indexes_has(taken, pod->index))
-            stop(pass, pod, false);
+            job_pods_stop(pass, pod, false);
         else
             job_indexes_add(taken, pod->index);
     }
@@ -103,7 +103,7 @@ static int64_t backoff_left(const struct job_pass *pass)
     return delay_ms == 0 ? 0 : failure_ms + delay_ms - pass->now_ms;
 }
 
-static void create(struct job_pass *pass, int64_t wanted, struct job_indexes *taken)
+static void job_pods_create(struct job_pass *pass, int64_t wanted, struct job_indexes *taken)
 {
     int64_t left_ms = backoff_left(pass);
     if (wanted <= 0 || pass->crowded)
@@ -151,11 +151,11 @@ void job_pass_manage(struct job_pass *pass)
     /* What was marked but not deleted: the word is kept. */
     for (size_t i = 0; i < pass->count; i++)
         if (pass->pods[i].stopped)
-            stop(pass, &pass->pods[i], false);
+            job_pods_stop(pass, &pass->pods[i], false);
     if (pass->spec.indexed)
-        stop_useless(pass, &taken);
-    struct job_pod **ranked = rank(pass, &active);
+        stop_unneeded_pods(pass, &taken);
+    struct job_pod **ranked = job_pods_rank(pass, &active);
     for (size_t i = 0; (int64_t)active > wanted; i++, active--)
-        stop(pass, ranked[i], false);
-    create(pass, wanted - (int64_t)(pass->active + pass->leaving), &taken);
+        job_pods_stop(pass, ranked[i], false);
+    job_pods_create(pass, wanted - (int64_t)(pass->active + pass->leaving), &taken);
 }

@@ -54,7 +54,7 @@ static int64_t read_end(const struct json *pod)
     return end;
 }
 
-static int64_t read_restarts(const struct json *pod)
+static int64_t job_read_restarts(const struct json *pod)
 {
     static const char *const lists[] = {"initContainerStatuses", "containerStatuses"};
     int64_t sum = 0;
@@ -103,6 +103,6 @@ void job_pod_read(const struct json *pod, int64_t now_ms, struct job_pod *ret)
         .created_ms = kube_meta_created_ms(pod),
         .ended_ms = read_end(pod),
         .certain_ms = certain_ms,
-        .restarts = read_restarts(pod),
+        .restarts = job_read_restarts(pod),
     };
 }

@@ -172,7 +172,7 @@ static void test_resources(void **state)
                                                  .name = ROWS[i].name};
         if (access_decide(arena, &rules, ROWS[i].who, &question).allowed != ROWS[i].allowed)
             fail_msg("row %zu: %s %s", i, ROWS[i].allowed ? "not allowed:" : "allowed:",
-                     access_refusal(arena, ROWS[i].who, &question, ""));
+                     access_forbidden_message(arena, ROWS[i].who, &question, ""));
     }
 }
 
@@ -215,7 +215,7 @@ static void test_words(void **state)
     assert_string_equal(access_decide(arena, &rules, &CARL, &question).reason, "");
     assert_string_equal(access_decide(arena, &rules, &BERTA, &question).reason,
                         "RBAC: clusterrole.rbac.authorization.k8s.io \"gone\" not found");
-    assert_string_equal(access_refusal(arena, &CARL, &question, ""),
+    assert_string_equal(access_forbidden_message(arena, &CARL, &question, ""),
                         "pods is forbidden: User \"carl\" cannot list resource \"pods\" in API "
                         "group \"\" in the namespace \"a\"");
     question = (struct access_question){.verb = "get",
@@ -225,11 +225,11 @@ static void test_words(void **state)
                                         .namespace_ = "",
                                         .name = "t"};
     assert_string_equal(
-        access_refusal(arena, &CARL, &question, "why"),
+        access_forbidden_message(arena, &CARL, &question, "why"),
         "tfjobs.kubeflow.org \"t\" is forbidden: User \"carl\" cannot get resource "
         "\"tfjobs/status\" in API group \"kubeflow.org\" at the cluster scope: why");
     question = (struct access_question){.verb = "get", .path = "/metrics"};
-    assert_string_equal(access_refusal(arena, &CARL, &question, ""),
+    assert_string_equal(access_forbidden_message(arena, &CARL, &question, ""),
                         "forbidden: User \"carl\" cannot get path \"/metrics\"");
 }
 
@@ -281,7 +281,7 @@ static void test_cover(void **state)
     };
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         const struct json *given = tree(arena_printf(arena, "[%s]", rows[i].rule));
-        const char *missing = access_uncovered(arena, &rules, rows[i].who, "a", given);
+        const char *missing = access_missing_rules(arena, &rules, rows[i].who, "a", given);
         if (!str_eq(missing, rows[i].missing))
             fail_msg("row %zu: %s", i, missing ? missing : "covered");
     }

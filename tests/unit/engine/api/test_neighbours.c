@@ -269,7 +269,7 @@ static void test_patience(void **state)
             read_json(arena, arena_printf(arena, "{'spec': {'taints': [%s]}}", rows[i].taints));
         struct json *pod = read_json(
             arena, arena_printf(arena, "{'spec': {'tolerations': [%s]}}", rows[i].tolerations));
-        assert_int_equal(taints_patience_s(pod, node), rows[i].seconds);
+        assert_int_equal(taints_toleration_s(pod, node), rows[i].seconds);
     }
 }
 
@@ -290,26 +290,26 @@ static void test_overcommit(void **state)
                             large = {.memory_bytes = (int64_t)9 << 30};
     assert_true(overcommit_is_one_machine(machine, same));
     assert_false(overcommit_is_one_machine(machine, other));
-    assert_null(overcommit_tell(arena, &view, 0, &none));
-    assert_string_equal(overcommit_tell(arena, &view, 1, &little),
+    assert_null(overcommit_message(arena, &view, 0, &none));
+    assert_string_equal(overcommit_message(arena, &view, 1, &little),
                         "the nodes of this machine share it: their pods ask for 4001m of cpu, and "
                         "it has 4");
-    assert_string_equal(overcommit_tell(arena, &view, 0, &large),
+    assert_string_equal(overcommit_message(arena, &view, 0, &large),
                         "the nodes of this machine share it: their pods ask for 9Gi of memory, and "
                         "it has 8Gi");
     /* A node may offer another amount than its machine has, and then says what that is. */
     json_set(arena, machine, "metadata",
              read_json(arena, "{'annotations': {'trainyard.dev/machine-cpu': '5',"
                               "'trainyard.dev/machine-memory': '2Gi'}}"));
-    assert_null(overcommit_tell(arena, &view, 0, &little));
-    assert_string_equal(overcommit_tell(arena, &view, 0, &large),
+    assert_null(overcommit_message(arena, &view, 0, &little));
+    assert_string_equal(overcommit_message(arena, &view, 0, &large),
                         "the nodes of this machine share it: their pods ask for 9Gi of memory, and "
                         "it has 2Gi");
     json_remove(machine, "metadata");
     /* Nodes that do not say which machine they are each are one. */
     json_remove(json_get(machine, "status"), "nodeInfo");
     json_remove(json_get(same, "status"), "nodeInfo");
-    assert_null(overcommit_tell(arena, &view, 1, &little));
+    assert_null(overcommit_message(arena, &view, 1, &little));
 }
 
 /* ---- Resources by name ----------------------------------------------------------------------- */
@@ -329,9 +329,9 @@ static void test_extras(void **state)
     node_usage_add(&used, &asked);
     scheduler_pick(arena, make_pod("", GPUS("2")), &view, &choice);
     assert_string_equal(choice.message, "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.");
-    assert_false(choice.objections[0].lasting);
+    assert_false(choice.rejections[0].permanent);
     scheduler_pick(arena, make_pod("", GPUS("3")), &view, &choice);
-    assert_true(choice.objections[0].lasting);
+    assert_true(choice.rejections[0].permanent);
     node_usage_subtract(&used, &asked);
     assert_int_equal(node_usage_extra(&used, "nvidia.com/gpu"), 0);
     scheduler_pick(arena,

@@ -66,7 +66,7 @@ static const char *preempt(const char *cpus, const char *pods, const char *pod)
     struct json *incoming = make_pod(read_json(arena, pod));
     scheduler_pick(arena, incoming, &view, &choice);
     assert_null(choice.node);
-    scheduler_preempt(arena, incoming, &view, choice.objections, &preemption);
+    scheduler_preempt(arena, incoming, &view, choice.rejections, &preemption);
     if (!preemption.node)
         return preemption.message;
     const char *text = arena_printf(arena, "%s:", preemption.node);

@@ -175,13 +175,13 @@ static void test_room(void **state)
 
 static void test_wants(void **state)
 {
-    assert_true(scheduler_wants(tree("{\"spec\":{}}")));
-    assert_false(scheduler_wants(tree("{\"spec\":{\"nodeName\":\"a\"}}")));
-    assert_true(
-        scheduler_wants(tree("{\"spec\":{\"schedulerName\":\"scheduler-plugins-scheduler\"}}")));
-    assert_false(scheduler_wants(tree("{\"spec\":{\"schedulerName\":\"volcano\"}}")));
-    assert_false(scheduler_wants(tree("{\"spec\":{},\"status\":{\"phase\":\"Failed\"}}")));
-    assert_false(scheduler_wants(
+    assert_true(scheduler_is_responsible(tree("{\"spec\":{}}")));
+    assert_false(scheduler_is_responsible(tree("{\"spec\":{\"nodeName\":\"a\"}}")));
+    assert_true(scheduler_is_responsible(
+        tree("{\"spec\":{\"schedulerName\":\"scheduler-plugins-scheduler\"}}")));
+    assert_false(scheduler_is_responsible(tree("{\"spec\":{\"schedulerName\":\"volcano\"}}")));
+    assert_false(scheduler_is_responsible(tree("{\"spec\":{},\"status\":{\"phase\":\"Failed\"}}")));
+    assert_false(scheduler_is_responsible(
         tree("{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"},\"spec\":{}}")));
 }
 

@@ -47,7 +47,7 @@ struct world {
     struct engine *engine;
     struct http_server *server;
     struct client clients[CLIENTS];
-    struct loop_timer look, guard;
+    struct loop_timer options, guard;
     size_t descriptors; /* before the first connection */
     size_t watches_seen;
     bool told; /* to vanish */
@@ -128,7 +128,7 @@ static size_t count_descriptors(void)
 
 static void on_look(struct loop_timer *timer)
 {
-    struct world *world = CONTAINER_OF(timer, struct world, look);
+    struct world *world = CONTAINER_OF(timer, struct world, options);
     bool ready = true;
     for (int i = 0; i < CLIENTS; i++) {
         char byte;
@@ -182,8 +182,8 @@ static void watches_end_with_their_clients(void **state)
     assert_int_equal(http_listen("127.0.0.1", 0, &server.listen_fd, &port, NULL), 0);
     assert_int_equal(
         http_server_new(world.loop, &server, engine_handle, world.engine, &world.server, NULL), 0);
-    loop_timer_init(world.loop, &world.look, on_look);
-    loop_timer_start(&world.look, LOOK_MS);
+    loop_timer_init(world.loop, &world.options, on_look);
+    loop_timer_start(&world.options, LOOK_MS);
     loop_timer_init(world.loop, &world.guard, on_guard);
     loop_timer_start(&world.guard, GUARD_MS);
     world.descriptors = count_descriptors();

@@ -63,42 +63,42 @@ static size_t bytes_kept(const struct world *world)
 static struct watch_event *add(struct world *world, int64_t revision, size_t size)
 {
     static const char data[MAX] = "{}";
-    const struct watch_form form = {.revision = revision, .type = "ADDED", .look = "v1"};
-    struct watch_event *event = watch_events_find(world->events, &form);
-    return event ? event : watch_events_add(world->events, &form, data, size);
+    const struct watch_event_key key = {.revision = revision, .type = "ADDED", .options = "v1"};
+    struct watch_event *event = watch_events_find(world->events, &key);
+    return event ? event : watch_events_add(world->events, &key, data, size);
 }
 
 static void an_event_is_found_in_its_form_only(void **state)
 {
     struct world *world = *state;
-    char look[] = "v1 table";
-    struct watch_form form = {.revision = 7, .type = "ADDED", .look = look};
-    assert_null(watch_events_find(world->events, &form));
-    struct watch_event *event = watch_events_add(world->events, &form, "abc", 3);
-    look[0] = 'w'; /* the form is copied */
-    assert_null(watch_events_find(world->events, &form));
-    look[0] = 'v';
-    assert_ptr_equal(watch_events_find(world->events, &form), event);
+    char options[] = "v1 table";
+    struct watch_event_key key = {.revision = 7, .type = "ADDED", .options = options};
+    assert_null(watch_events_find(world->events, &key));
+    struct watch_event *event = watch_events_add(world->events, &key, "abc", 3);
+    options[0] = 'w'; /* the form is copied */
+    assert_null(watch_events_find(world->events, &key));
+    options[0] = 'v';
+    assert_ptr_equal(watch_events_find(world->events, &key), event);
     assert_memory_equal(event->data, "abc", 3);
     assert_int_equal(bytes_kept(world), 3);
-    const struct watch_form others[] = {
-        {.revision = 8, .type = "ADDED", .look = look},
-        {.revision = 7, .type = "MODIFIED", .look = look},
-        {.revision = 7, .type = "ADDED", .look = look, .columns = true},
-        {.revision = 7, .type = "ADDED", .look = look, .second = 1},
-        {.revision = 7, .type = "ADDED", .look = "v1"},
-        {.revision = 7 + 256, .type = "ADDED", .look = look}, /* of the same bucket */
+    const struct watch_event_key others[] = {
+        {.revision = 8, .type = "ADDED", .options = options},
+        {.revision = 7, .type = "MODIFIED", .options = options},
+        {.revision = 7, .type = "ADDED", .options = options, .columns = true},
+        {.revision = 7, .type = "ADDED", .options = options, .second = 1},
+        {.revision = 7, .type = "ADDED", .options = "v1"},
+        {.revision = 7 + 256, .type = "ADDED", .options = options}, /* of the same bucket */
     };
     for (size_t i = 0; i < ARRAY_SIZE(others); i++)
         assert_null(watch_events_find(world->events, &others[i]));
     watch_event_unref(event);
     watch_event_unref(event);
     /* Kept for the next watch until the turn of the loop ends. */
-    event = watch_events_find(world->events, &form);
+    event = watch_events_find(world->events, &key);
     assert_non_null(event);
     watch_event_unref(event);
     loop_run(world->loop);
-    assert_null(watch_events_find(world->events, &form));
+    assert_null(watch_events_find(world->events, &key));
     assert_int_equal(bytes_kept(world), 0);
 }
 
