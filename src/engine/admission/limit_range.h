@@ -1,19 +1,20 @@
-/* What LimitRanges of a namespace do to its pods and claims: containers get what they do not say,
- * and who asks for too much or too little is refused. Pure; limits.c asks it. */
+/* What the LimitRanges of a namespace do to its pods and claims: they set default requests and
+ * limits of containers, and reject amounts that are too large or too small. Pure; limits.c calls
+ * it. */
 #ifndef TRAINYARD_ENGINE_LIMIT_RANGE_H
 #define TRAINYARD_ENGINE_LIMIT_RANGE_H
 
 #include "base/json/json.h"
 
-/* True if the pod has so many containers, and the LimitRanges (an array) have so many amounts, that
- * looking at each amount of each container would keep other clients waiting. */
+/* True if the pod has so many containers, and the array of LimitRanges so many amounts, that the
+ * check of each amount of each container would block other clients. */
 bool limit_range_is_too_large(const struct json *ranges, const struct json *pod);
 
-/* Give the pod's containers requests and limits by default, and write down on the pod which. True
- * if it was changed. */
+/* Sets the default requests and limits of the pod's containers, and an annotation that lists them.
+ * Returns whether the pod was changed. */
 bool limit_range_set_defaults(struct arena *arena, const struct json *range, struct json *pod);
 
-/* Why the pod or claim is refused, as Kubernetes words it; NULL: it is not. */
+/* Why the pod or claim is rejected, in Kubernetes' message; NULL: it is not. */
 const char *limit_range_reject_pod(struct arena *arena, const struct json *range,
                                    const struct json *pod);
 const char *limit_range_reject_claim(struct arena *arena, const struct json *range,

@@ -1,12 +1,12 @@
-/* The watches that are open, so that they can be ended: all when the engine goes, some when their
- * resource does. */
+/* The requests that stay open for long (watches, logs, exec, port forwarding), so that the server
+ * can end them: all when the engine is freed, some when their resource is removed. */
 #ifndef TRAINYARD_ENGINE_OPEN_CALLS_H
 #define TRAINYARD_ENGINE_OPEN_CALLS_H
 
 struct open_call {
-    struct open_call *next, *previous; /* a ring; the head is a link as well */
+    struct open_call *next, *previous; /* a ring; its head is an open_call as well */
     void (*end)(struct open_call *link);
-    const char *storage; /* of what is watched */
+    const char *storage; /* the resource that the request uses */
 };
 
 static inline void open_calls_init(struct open_call *head)
