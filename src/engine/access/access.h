@@ -58,7 +58,7 @@ bool access_each_rule(struct arena *arena, const struct access_policy *policy,
 const struct json *access_role_rules(struct arena *arena, const struct access_policy *policy,
                                      const struct json *role_ref, const char *namespace_);
 
-/* ---- access_cover.c: nobody gives what he has not */
+/* ---- cover.c: no user can grant more than it has */
 
 /* The rules of the list `rules` that the identity does not have in the namespace, one per line in
  * Kubernetes' notation. NULL if it has them all. */
@@ -68,7 +68,7 @@ char *access_missing_rules(struct arena *arena, const struct access_policy *poli
 /* `["a" "b"]` */
 char *access_list_text(struct arena *arena, const char *const *list);
 
-/* ---- how a rule's lists match; "*" stands for everything */
+/* ---- Matching the lists of a rule; "*" matches everything */
 bool access_list_has(const struct json *list, const char *value);
 bool access_resource_matches(const struct json *resources, const char *resource,
                              const char *subresource);

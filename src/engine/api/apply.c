@@ -1,5 +1,5 @@
-/* PATCH with application/apply-patch+yaml: server-side apply. What came of it goes the way of an
- * update, or of a create where there was nothing. */
+/* PATCH with application/apply-patch+yaml: server-side apply. The result is stored like an update,
+ * or like a create if the object did not exist. */
 #include "kube/patch/apply.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -20,7 +20,7 @@ bool api_is_apply(const struct api_call *call)
 
 /* ---- What is applied ------------------------------------------------------------------------- */
 
-/* Unlike in any other body, kind and version must be said. */
+/* Unlike any other body, this one must have kind and apiVersion. */
 static int apply_check_kind(struct api_call *call, const struct json *config, struct err *err)
 {
     const char *kind = json_get_string(config, "kind", "");
@@ -49,7 +49,7 @@ static int read_config(struct api_call *call, struct json **ret, struct err *err
 
 /* ---- Applying -------------------------------------------------------------------------------- */
 
-/* The old version, or NULL where there is none and the object itself is applied. */
+/* Loads the present object; *ret is NULL if there is none and the object itself is applied. */
 static int apply_load(struct api_call *call, struct json **ret, int64_t *ret_revision,
                       struct err *err)
 {
@@ -63,7 +63,8 @@ static int apply_load(struct api_call *call, struct json **ret, int64_t *ret_rev
     return result < 0 ? err_set(err, missing.code, "%s", missing.message) : 0;
 }
 
-/* Who is strict is told of repeated names after conflicts, as upstream; else it is a warning. */
+/* With fieldValidation=Strict duplicate fields are an error, which is reported after conflicts, as
+ * in Kubernetes. Else they become warnings. */
 static int check_repeats(struct api_call *call, struct err *err)
 {
     if (call->duplicates.count == 0 || !str_eq(api_query(call, "fieldValidation"), "Strict"))
@@ -79,7 +80,7 @@ static int apply_prepare(struct api_call *call, struct json *object, const struc
     call->applied = json_clone(call->arena, object);
     if (old)
         return api_prepare_update(call, object, old, err);
-    /* A version of what is not there is no hindrance, as upstream. */
+    /* The version of an object that does not exist is ignored, as in Kubernetes. */
     json_remove(json_ensure_object(call->arena, object, "metadata"), "resourceVersion");
     if (kube_meta_name(object)[0] == '\0')
         kube_meta_set_name(call->arena, object, call->route.name);

@@ -1,4 +1,4 @@
-/* POST pods/NAME/binding: the scheduler's word on which node runs a pod. */
+/* POST pods/NAME/binding: the scheduler sets the node of a pod. */
 #include "base/str.h"
 #include "engine/api/handlers.h"
 #include "engine/api/write.h"

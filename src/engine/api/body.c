@@ -1,5 +1,5 @@
-/* The body of a request: JSON, YAML or protobuf, read as an object of the kind that is expected.
- * What cannot be read is refused in Kubernetes' words. */
+/* The body of a request: JSON, YAML or protobuf, read as an object of the expected kind. Errors
+ * have Kubernetes' messages. */
 #include "base/buf.h"
 #include "base/json/yaml.h"
 #include "base/mem.h"
@@ -47,7 +47,7 @@ static int body_type(const struct api_call *call, enum body_type *ret, struct er
                    custom ? "" : MEDIA_TYPES[BODY_PROTOBUF]);
 }
 
-/* What the body begins with: as text if it looks like an object, else in hexadecimal digits. */
+/* The beginning of the body: as text if it looks like an object, else in hexadecimal digits. */
 static const char *body_summary(struct arena *arena, const char *body, size_t size)
 {
     size_t shown = size < SUMMARY_MAX ? size : SUMMARY_MAX;
@@ -172,7 +172,8 @@ char *api_no_conversion_text(struct api_call *call, const char *kind, const char
                         size ? id->group : "core", id->kind);
 }
 
-/* apiVersion and kind may be missing, since the path says them; they may not be others. */
+/* apiVersion and kind may be missing, because the path names them. They must not differ from the
+ * path. */
 static int body_check_kind(struct api_call *call, struct json *body, struct err *err)
 {
     const struct registry_resource *resource = call->route.resource;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { UNREADABLE_NAMED = 5 }; /* in Warning headers of one answer */
+enum { UNREADABLE_NAMED = 5 }; /* in Warning headers of one response */
 
 struct api_call *api_call_new(struct engine *engine, struct http_exchange *exchange,
                               const struct identity *identity, const struct route *route)
@@ -108,7 +108,7 @@ void api_convert_out(const struct api_call *call, struct arena *arena, struct js
         json_set_string(arena, object, "apiVersion", api_call_version(call));
 }
 
-/* A custom resource may be stored in any version its definition ever had. */
+/* A custom resource may be stored in any version that its definition ever had. */
 bool api_needs_conversion(const struct api_call *call, const char *data, size_t size)
 {
     static const char begin[] = "{\"apiVersion\":\"";

@@ -1,5 +1,5 @@
-/* What is said to who writes a definition, and what becomes of it at once; a hook of the registry.
- */
+/* What a write of a definition does at once: it sets conditions and warns the client. A hook of the
+ * registry. */
 #include "engine/crd/definition.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -14,7 +14,7 @@ static bool has_cel(const struct json *definition)
     return false;
 }
 
-/* Kubernetes takes a path that it cannot read and shows no column for it. */
+/* Kubernetes accepts a path that it cannot parse and shows no column for it. This warns of it. */
 static void warn_of_columns(struct api_call *call, const struct json *version)
 {
     const struct json_path *path;

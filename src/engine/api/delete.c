@@ -1,4 +1,4 @@
-/* DELETE of one object and of many. deletion.c says what becomes of each; here it is done. */
+/* DELETE of one object and of a collection. deletion.c decides; this file acts. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/deletion.h"
@@ -25,7 +25,7 @@ static int check_allowed(struct api_call *call, const char *name, struct err *er
     return 0;
 }
 
-/* About the kind, not about the resource as every other conflict is. */
+/* This conflict names the kind; all other conflicts name the resource. */
 static int fail_precondition(struct api_call *call, const char *name, const char *what,
                              const char *wanted, const char *there, const char *guess,
                              struct err *err)
@@ -57,7 +57,8 @@ int api_check_preconditions(struct api_call *call, const struct json *object,
     return 0;
 }
 
-/* Read as the kind it is: a value of the wrong type is no option left out. */
+/* Reads the options as an object of their kind, so that a value of the wrong type is an error and
+ * not a missing option. */
 static int delete_read_options(struct api_call *call, struct deletion_options *ret, struct err *err)
 {
     struct json *body;
@@ -75,16 +76,15 @@ static int delete_read_options(struct api_call *call, struct deletion_options *r
     return result;
 }
 
-/* What is deleted. */
+/* The object to delete. */
 struct target {
-    struct json *object; /* NULL: nothing */
+    struct json *object; /* NULL: nothing to delete */
     int64_t revision;
-    bool is_placeholder; /* it stands for an object that cannot be read */
+    bool is_placeholder; /* the object cannot be read; `object` is a stand-in */
 };
 
-/* The key says which object it is. Its own version and a uid that nobody knows are what
- * preconditions are compared with. A namespace becomes a whole one again, since its content has to
- * go before it does. */
+/* The key identifies the object. Preconditions are compared with its stored version and an unknown
+ * uid. A namespace gets its finalizer again, because its content must be deleted first. */
 static struct target placeholder_target(struct api_call *call, struct json *placeholder,
                                         int64_t revision)
 {
@@ -117,7 +117,7 @@ static int delete_load(struct api_call *call, struct target *ret, struct err *er
     return 0;
 }
 
-/* What cannot be read says of nothing that it has to wait for. */
+/* An object that cannot be read has no finalizers to wait for. */
 static enum deletion_step delete_decide(struct api_call *call, const struct target *target,
                                         struct json *object, const struct deletion_options *options)
 {
@@ -152,13 +152,13 @@ void api_handle_delete(struct api_call *call)
 
 /* ---- Many ------------------------------------------------------------------------------------ */
 
-/* Writes under way for one request; answered when the last is on disk. */
+/* The writes of one request. The response is sent when the last one is on disk. */
 struct sweep {
-    struct api_call *call; /* NULL: nobody waits */
+    struct api_call *call; /* NULL: the client is gone */
     size_t waiting;
-    struct json *items; /* what is deleted, as it was; in the request's arena */
-    int64_t revision;   /* of the list of it */
-    struct err err;     /* of the first that failed */
+    struct json *items; /* the deleted objects as they were, in the request's arena */
+    int64_t revision;   /* the revision of the list */
+    struct err err;     /* the first error */
 };
 
 static void sweep_canceled(struct http_exchange *exchange)
@@ -187,7 +187,7 @@ static void answer_items(struct api_call *call, const struct sweep *sweep)
     json_set_string(call->arena, list, "kind", call->route.resource->list_kind);
     json_set_string(call->arena, list, "apiVersion", api_call_version(call));
     json_set(call->arena, list, "metadata", meta);
-    /* Elements of a typed list do not say again what the list says. */
+    /* Items of a typed list do not repeat the kind of the list. */
     JSON_EACH (item, call->route.resource->form == SCHEMA_FORM_TYPED ? sweep->items : NULL) {
         json_remove(item, "kind");
         json_remove(item, "apiVersion");
@@ -219,8 +219,8 @@ static void sweep_done(void *context, const struct store_object *object, const s
     sweep_settle(sweep);
 }
 
-/* Of the listed object its newest version, if it is meant. What a selector does not let through is
- * not deleted, and neither is what it cannot be asked of. */
+/* The newest version of the listed object, if the selector matches it. An object that cannot be
+ * read is not deleted if there is a selector. */
 static struct target sweep_target(struct sweep *sweep, const struct store_object *listed,
                                   const struct api_filter *filter)
 {
@@ -228,7 +228,7 @@ static struct target sweep_target(struct sweep *sweep, const struct store_object
     struct store_object *stored = store_get_pending(engine_store(call->engine), listed->key);
     struct target target = {0};
     if (!stored)
-        return target; /* another request was faster */
+        return target; /* another request deleted it first */
     if (filter->all && !stored_is_readable(stored))
         target = placeholder_target(
             call, stored_placeholder(call->arena, call->route.resource, stored), stored->revision);
@@ -276,7 +276,7 @@ void api_handle_delete_collection(struct api_call *call)
     }
     struct sweep *sweep = mem_zalloc(sizeof(*sweep));
     sweep->call = call;
-    sweep->waiting = 1; /* this function itself */
+    sweep->waiting = 1; /* released at the end of this function */
     sweep->items = json_array(call->arena);
     sweep->revision = store_revision(engine_store(call->engine));
     call->exchange->context = sweep;

@@ -1,5 +1,5 @@
-/* POST pods/NAME/eviction: a pod is asked to leave, as `kubectl drain` does. Nothing here limits
- * how many may go at once, so it is a deletion that says why. */
+/* POST pods/NAME/eviction, as `kubectl drain` uses it. There are no disruption budgets, so an
+ * eviction is a deletion with a condition that says why. */
 #include "base/str.h"
 #include "engine/api/deletion.h"
 #include "engine/api/handlers.h"
@@ -8,7 +8,7 @@
 #include "kube/object.h"
 #include "kube/status.h"
 
-/* Controllers that count failures see that this is none. */
+/* Controllers that count failures do not count a pod with this condition. */
 static void evict_set_condition(struct arena *arena, struct json *pod, int64_t now_ms)
 {
     struct json *condition = kube_condition_ensure(arena, pod, "DisruptionTarget");
@@ -57,7 +57,7 @@ void api_handle_evict(struct api_call *call)
     case DELETION_MARK:
         api_commit_answer(call, pod, revision, 201, kube_status_success(call->arena, NULL));
         return;
-    case DELETION_KEEP: /* on its way out already */
+    case DELETION_KEEP: /* it is being deleted already */
         api_respond_json(call, 201, kube_status_success(call->arena, NULL));
         return;
     }

@@ -1,13 +1,13 @@
-/* Reading what a client sent as an object of the kind. Fields that are misspelt or have no effect:
- * `Warning: 299 - "unknown field …"`, which kubectl prints, or a refusal of the misspelt ones where
- * the client asks for strictness. */
+/* Decodes the object that a client sent by the schema of its kind. A field that is unknown or has
+ * no effect becomes a header `Warning: 299 - "unknown field …"`, which kubectl prints. With
+ * fieldValidation=Strict an unknown field is an error. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/write.h"
 #include "kube/object.h"
 #include "kube/status.h"
 
-/* As RFC 7234 quotes it. */
+/* Quotes a text as RFC 7234 wants it. */
 static const char *fields_quote(struct arena *arena, const char *text)
 {
     _cleanup_buf_ struct buf quoted;
@@ -26,7 +26,7 @@ void api_warn(struct api_call *call, const char *text)
                     arena_printf(call->arena, "299 - \"%s\"", fields_quote(call->arena, text)));
 }
 
-/* What of `now` was not so before. */
+/* Whether `before` does not have the text. */
 static bool is_new(const struct schema_complaints *before, const char *text)
 {
     for (size_t i = 0; i < before->count; i++)
@@ -35,7 +35,7 @@ static bool is_new(const struct schema_complaints *before, const char *text)
     return true;
 }
 
-/* For the reader of YAML they are one error of many lines. */
+/* In YAML all duplicates are one error of several lines. */
 const char *api_duplicates_text(struct api_call *call)
 {
     const char *separator = call->yaml ? "\n  " : ", ";
@@ -48,7 +48,8 @@ const char *api_duplicates_text(struct api_call *call)
     return arena_strdup(call->arena, all.size ? all.data : "");
 }
 
-/* All of them in one sentence, in the words of upstream, which clients may look for. */
+/* All duplicate and unknown fields in one sentence, with Kubernetes' words, which clients may
+ * search for. */
 static const char *strict_text(struct api_call *call)
 {
     static const char begin[] = "strict decoding error: ";
@@ -62,7 +63,7 @@ static const char *strict_text(struct api_call *call)
     return arena_strdup(call->arena, all.data);
 }
 
-/* A long one does not fit an err; respond.c writes it in full. */
+/* A long message does not fit into a struct err; respond.c writes it in full. */
 const char *api_unknown_fields_text(struct api_call *call)
 {
     const struct kube_resource *id = &call->route.resource->id;
@@ -70,7 +71,7 @@ const char *api_unknown_fields_text(struct api_call *call)
                         id->version, id->kind, strict_text(call));
 }
 
-/* A guess at what was meant: kubectl does not print these, so that what it prints is upstream's. */
+/* kubectl does not print these causes, so its output stays that of Kubernetes. */
 struct json *api_unknown_fields_causes(struct api_call *call)
 {
     struct json *causes = json_array(call->arena);
@@ -83,7 +84,7 @@ struct json *api_unknown_fields_causes(struct api_call *call)
     return causes;
 }
 
-/* What `old` already had that has no effect was told to who wrote it. */
+/* Warns only of fields that `old` does not have: its writer was warned already. */
 static void warn_unsupported(struct api_call *call, const struct schema_complaints *now,
                              const struct json *old)
 {
@@ -110,7 +111,7 @@ int api_decode(struct api_call *call, struct json *object, const struct json *ol
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
     }
     int result = schema_decode(call->arena, resource->schema, resource->form, object, report, err);
-    /* A patch is refused with what it would have made. */
+    /* The error of a patch shows the patched object. */
     if (result < 0 && call->patched)
         return api_reject_patch(call, sent, arena_strdup(call->arena, err->message), err);
     if (result < 0)

@@ -1,10 +1,10 @@
-/* What a list, a watch or a deletion of many selects: labels and fields together. */
+/* The labelSelector and fieldSelector of a list, a watch or a deletion of a collection. */
 #include "base/str.h"
 #include "engine/api/call.h"
 #include "kube/object.h"
 
-/* Fields as upstream words them: booleans are "true" and "false", an event's source is its
- * component. */
+/* Fields as Kubernetes selects them: booleans are "true" and "false", and the source of an event is
+ * its component. */
 static const char *field_get(const struct json *object, const char *path)
 {
     if (str_eq(path, "source"))
@@ -14,7 +14,8 @@ static const char *field_get(const struct json *object, const char *path)
     return kube_field_get(object, path);
 }
 
-/* A kind without fields of its own says which there are, as upstream. */
+/* For a kind without selectable fields of its own, the message lists the common ones, as in
+ * Kubernetes. */
 static int refuse_field(const struct registry_resource *resource, const char *path, struct err *err)
 {
     if (resource->fields || resource->definition)

@@ -1,8 +1,8 @@
-/* Objects whose body takes long to read. A ConfigMap may have hundreds of thousands of keys; to
- * parse, check and write it takes a hundred milliseconds, in which the loop would serve no other
- * client. A thread of the pool does it in the arena of the request, which nobody else touches
- * meanwhile. The loop then asks the store and the engine whether the object may be written, as it
- * would have before: what one handler reads from the store and writes back stays one step. */
+/* Requests with a large body. A ConfigMap may have hundreds of thousands of keys; parsing, checking
+ * and encoding it takes 100 milliseconds, in which the loop would serve no other client. A pool
+ * thread does that work in the arena of the request, which the loop does not use meanwhile. Then
+ * the loop thread asks the store and the engine whether the object may be written, as for a small
+ * body. So no other request comes between what it reads from the store and what it writes. */
 #include "base/mem.h"
 #include "engine/api/open_calls.h"
 #include "engine/api/write.h"
@@ -14,10 +14,10 @@ enum { LARGE_BODY = 128 * 1024 }; /* bytes; about 5 ms of work if all of it is k
 
 struct large {
     struct loop_work work;
-    struct open_call link; /* so that the engine can be freed, or the kind removed, meanwhile */
+    struct open_call link; /* the engine can be freed, or the kind removed, meanwhile */
     struct api_call *call;
     bool is_abandoned;           /* the engine or the kind is gone */
-    struct store_object *stored; /* what is to be updated; NULL: it is to be created */
+    struct store_object *stored; /* the object to update; NULL: create one */
     struct json *object, *old;
     bool is_same; /* the update changes nothing */
     struct api_encoded encoded;
@@ -80,7 +80,7 @@ static void large_finish_update(struct large *large)
     struct store_object *now = large_get_pending(call);
     bool is_other = !now || now->revision != revision;
     store_object_unref(now);
-    if (is_other) /* also for a client that named no version: it may try again */
+    if (is_other) /* also if the client named no version; it may try again */
         api_conflict(call, call->route.name, &large->err);
     if (is_other || api_prepare_update_stored(call, large->object, large->old, &large->err) < 0)
         api_respond_error(call, &large->err);
@@ -121,7 +121,7 @@ static void on_large_abandoned(struct open_call *link)
 }
 
 /* The hooks `assign` and `admit` ask the engine and may change the object, so an object of a kind
- * that has one of them cannot be encoded before the loop has it. */
+ * with one of them cannot be encoded on a pool thread. */
 static bool is_large(const struct api_call *call)
 {
     const struct registry_hooks *hooks = &call->route.resource->hooks;

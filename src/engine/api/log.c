@@ -1,4 +1,4 @@
-/* GET pods/NAME/log: the question is checked here and answered by whoever runs the pod. */
+/* GET pods/NAME/log: checks the request and passes it to the backend that runs the pod. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -17,7 +17,7 @@ static int query_int(struct api_call *call, const char *name, int64_t fallback, 
     return result < 0 ? err_wrap(err, "%s", name) : 0;
 }
 
-/* The names a log may be asked for, as upstream lists them. */
+/* The names of the containers, in the order of Kubernetes' message. */
 static const char *container_names(struct arena *arena, const struct json *pod, const char *list)
 {
     const char *names = "";
@@ -91,7 +91,7 @@ static int log_read_options(struct api_call *call, const struct json *pod,
     return 0;
 }
 
-/* Who can tell, or why nobody can. */
+/* Finds the backend that has the log, or says why there is none. */
 static int find_log_backend(struct api_call *call, const struct json *pod,
                             const struct engine_pod_logs *options,
                             const struct engine_pod_backend **ret, struct err *err)

@@ -1,8 +1,8 @@
-/* Following a log that is about to begin. `kubectl apply -f … && kubectl logs -f …` asks before the
- * container runs; upstream that is an error for everybody who types faster than his pods start.
- * Here the answer waits while the pod is on its way. What keeps a pod for longer (no node fits, no
- * image, an init container that takes its time) is told at once, or when the patience is over:
- * kubectl itself can say nothing meanwhile. */
+/* Follows a log that has not begun. `kubectl apply -f … && kubectl logs -f …` asks before the
+ * container runs, which is an error in Kubernetes. Here the response waits while the pod is
+ * starting. If something keeps the pod from starting (no node fits, no image, a slow init
+ * container), the response says so at once, or after a timeout, because kubectl prints nothing
+ * while it waits. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -11,26 +11,27 @@
 #include "kube/object.h"
 #include "kube/pod_container.h"
 
-enum { TIMEOUT_MS = 20 * 1000 }; /* kubectl's own for a pod to run (--pod-running-timeout) */
+/* kubectl's own timeout for a pod to run (--pod-running-timeout) */
+enum { TIMEOUT_MS = 20 * 1000 };
 
 struct follower {
     struct api_call *call;
     struct engine_pod_logs options;
-    const struct json *pod; /* as it was last */
+    const struct json *pod; /* its newest version */
     const char *key;
     struct store_watch *watch;
     struct loop_timer timeout;
     struct open_call link;
 };
 
-/* The reasons of a container whose turn comes by itself; with any other, somebody has to act. */
+/* Reasons of a waiting container that pass without an action of the user. */
 static bool is_transient_reason(const char *reason)
 {
     return str_eq(reason, "") || str_eq(reason, "ContainerCreating") ||
            str_eq(reason, "PodInitializing");
 }
 
-/* Whether the container has not run yet and nothing is known to keep it from that. */
+/* Whether the container has not run yet, and nothing is known to keep it from running. */
 static bool is_container_starting(const struct json *pod, const char *container)
 {
     const struct json *status = kube_pod_container_status(pod, container);
@@ -59,7 +60,7 @@ static void on_log_follow_canceled(struct http_exchange *exchange)
     log_follow_release(exchange->context);
 }
 
-/* It need not wait any more, or may not. */
+/* Responds with the log, or with the reason why there is none. */
 static void log_follow_respond(struct follower *follower)
 {
     log_follow_release(follower);
@@ -90,7 +91,7 @@ static void on_log_follow_event(void *context, const struct store_event *event)
     struct api_call *call = follower->call;
     struct err err = ERR_INIT;
     if (!str_eq(event->object->key, follower->key))
-        return; /* of a pod whose name only begins alike */
+        return; /* a pod whose name only begins with the same text */
     if (event->type == STORE_DELETED) {
         err_set(&err, ERR_NOT_FOUND, "pods \"%s\" not found", call->route.name);
         log_follow_reject(follower, &err);

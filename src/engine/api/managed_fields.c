@@ -1,6 +1,6 @@
-/* Who writes, and what becomes his by that: metadata.managedFields on every create, update and
- * patch. What a client sent is looked at once it is complete with defaults, and before the server
- * adds what is its own: that is nobody's. */
+/* Field ownership: metadata.managedFields on every create, update and patch. Ownership is computed
+ * from the object that a client sent, after its defaults are set and before the server adds its own
+ * fields, which have no owner. */
 #include "kube/patch/managed_fields.h"
 #include "base/str.h"
 #include "engine/api/write.h"

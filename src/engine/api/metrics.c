@@ -1,5 +1,5 @@
-/* GET and LIST of metrics.k8s.io: what `kubectl top` shows. Nothing of it is stored; whoever runs
- * the pods is asked, who may take a moment, and answers for all of them at once. */
+/* GET and LIST of metrics.k8s.io, for `kubectl top`. Nothing is stored: the backend that runs the
+ * pods measures all of them at once, which may take a moment. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -11,9 +11,9 @@
 
 struct metrics {
     struct api_call *call;
-    const struct registry_resource *measured; /* pods or nodes themselves */
+    const struct registry_resource *measured; /* the pods or nodes */
     struct api_filter filter;
-    void *asked; /* what is under way, as the backend has it */
+    void *asked; /* the backend's handle of the measurement */
 };
 
 static void set_quantity(struct arena *arena, struct json *usage, const char *name,
@@ -35,7 +35,7 @@ static void set_usage(struct arena *arena, struct json *target, const struct eng
     set_quantity(arena, object, "memory", &memory);
 }
 
-/* A time span as Go writes it: "1m0.5s". */
+/* A duration in Go's notation: "1m0.5s". */
 static const char *span_text(struct arena *arena, int64_t ms)
 {
     char seconds[32];
@@ -122,7 +122,7 @@ static void answer_one(struct metrics *metrics, const struct engine_usage_report
         api_respond_error(call, &err);
 }
 
-/* Visit what is asked for, in the order of names. */
+/* Visits the requested objects, sorted by name. */
 static void each_measured(struct metrics *metrics, const struct engine_usage_report *report,
                           void (*add)(void *context, struct json *made), void *context)
 {
@@ -148,7 +148,7 @@ static void add_formed(void *context, struct json *made)
     api_formed_list_add(context, made);
 }
 
-/* Elements of a typed list do not say again what the list says. */
+/* Items of a typed list do not repeat the kind of the list. */
 static void add_item(void *context, struct json *made)
 {
     json_remove(made, "kind");

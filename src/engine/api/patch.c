@@ -1,5 +1,6 @@
-/* PATCH: the newest version, pending ones included, is patched and goes the way of an update. Since
- * no other request can come between reading and queueing, a patch never loses a race. */
+/* PATCH: patches the newest version, pending writes included, and stores the result like an update.
+ * No other request comes between reading and queueing, so a patch never fails because of a
+ * concurrent write. */
 #include "kube/patch/patch.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -16,8 +17,8 @@ static int patch_type(struct api_call *call, enum kube_patch_type *ret, struct e
     return err_set(err, ERR_MEDIA_TYPE, "415: Unsupported Media Type");
 }
 
-/* What a patch must be at the least. A strategic one is complained of without saying what it is, as
- * upstream. */
+/* Checks the type of the patch's JSON value. The message about a strategic patch does not name its
+ * kind, as in Kubernetes. */
 static int check_form(struct api_call *call, enum kube_patch_type form, const struct json *patch,
                       struct err *err)
 {
@@ -59,7 +60,7 @@ int api_patch_object(struct api_call *call, const struct json *present,
         return result;
     result = kube_patch_apply(call->arena, form, present, body, type, &object, err);
     if (result < 0 && form == KUBE_PATCH_JSON && result != -ERR_TOO_LARGE) {
-        /* Kubernetes does not say which operation it was, and why. */
+        /* Kubernetes' message does not say which operation failed, and why. */
         call->about_nothing = true;
         return err_set(err, ERR_INVALID,
                        "the server rejected our request due to an error in our request");
@@ -106,7 +107,7 @@ void api_handle_patch(struct api_call *call)
         api_handle_apply(call);
         return;
     }
-    /* A patch nobody reads is told so before the object is looked for, as upstream. */
+    /* A patch that cannot be read is reported before a missing object, as in Kubernetes. */
     if (patch_type(call, &type, &err) < 0 ||
         api_load(call, call->route.name, &old, &revision, &err) < 0 ||
         patch_apply(call, old, &object, &err) < 0) {

@@ -1,5 +1,5 @@
-/* The refusal of a patch whose result cannot be read: Kubernetes shows a strategic patch as Go
- * prints a map, and of any other the object it made, as JSON. */
+/* The error about a patch whose result is no object of its kind. Kubernetes shows a strategic patch
+ * as Go prints a map, and for any other patch the patched object as JSON. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -16,7 +16,7 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(const struct json *const *)a)->name, (*(const struct json *const *)b)->name);
 }
 
-/* The members by their names, as Go writes maps. */
+/* The members sorted by name, as Go prints maps. */
 static const struct json **patch_refusal_sort(struct arena *arena, const struct json *object)
 {
     const struct json **members = ARENA_ARRAY(arena, const struct json *, object->count + 1);
@@ -55,8 +55,8 @@ static void print_map(struct arena *arena, const struct json *value, struct buf 
     }
 }
 
-/* Its members by name, the metadata's in the order in which Go's type has them, and without those
- * who own the fields: they are not there when a patch is applied. */
+/* Sorts the members by name, and those of the metadata in the order of Go's type. Leaves
+ * managedFields out, because they are not there when a patch is applied. */
 static struct json *as_go_writes(struct arena *arena, const struct json *object)
 {
     static const char *const order[] = {

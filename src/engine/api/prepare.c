@@ -36,7 +36,7 @@ static int check_namespace_field(struct api_call *call, struct json *object, str
     return 0;
 }
 
-/* Nothing is made in a namespace that is not there or is on its way out. */
+/* No object is created in a namespace that does not exist or is being deleted. */
 static int check_namespace_lives(struct api_call *call, const char *name, struct err *err)
 {
     if (!call->route.resource->id.namespaced)
@@ -75,8 +75,8 @@ static int check_free(struct api_call *call, const char *name, struct err *err)
                    readable ? "" : " and cannot be read: 'kubectl delete' removes it");
 }
 
-/* A generated name that is taken is drawn again. Off the loop nothing says whether it is: then the
- * client hears of it. */
+/* Generates another name if the generated one is taken. On a pool thread that is not known; then
+ * the client gets a conflict. */
 static void ensure_name(struct api_call *call, struct json *object)
 {
     const char *base = json_get_string(json_get(object, "metadata"), "generateName", "");
@@ -88,7 +88,7 @@ static void ensure_name(struct api_call *call, struct json *object)
     }
 }
 
-/* Those of the tables first: the kind's own may depend on them. */
+/* The defaults of the schema come first, because those of the kind may depend on them. */
 static void set_defaults(struct api_call *call, struct json *object)
 {
     const struct registry_resource *resource = call->route.resource;
@@ -98,8 +98,8 @@ static void set_defaults(struct api_call *call, struct json *object)
         resource->hooks.defaults(call->arena, object);
 }
 
-/* What the kind says of it, be it in code or in the schema of a definition. Of an object that could
- * not be given what it asks for, only that is told. */
+/* Validates by the hooks of the kind or the schema of a definition. If the object has errors
+ * already, only those are reported. */
 static void prepare_validate(struct api_call *call, const struct json *object,
                              const struct json *old)
 {
@@ -109,7 +109,7 @@ static void prepare_validate(struct api_call *call, const struct json *object,
     meta_validate(&call->invalid, resource, object, old);
     if (resource->hooks.validate)
         resource->hooks.validate(&call->invalid, object, old);
-    /* The kind's own rules know better how upstream says it; what they leave is in the tables. */
+    /* The kind's own rules come first, because their messages are closer to those of Kubernetes. */
     if (call->invalid.count == 0 && resource->form == SCHEMA_FORM_TYPED && !resource->definition)
         schema_validate_words(&call->invalid, resource->schema, object);
     if (resource->whole) {
@@ -139,7 +139,7 @@ int api_prepare_create_local(struct api_call *call, struct json *object, struct 
 
     meta_prepare_create(call->arena, resource, object, loop_wall_ms(engine_loop(call->engine)));
     if (resource->definition && registry_has_status(resource))
-        json_remove(object, "status"); /* that is for who writes the subresource */
+        json_remove(object, "status"); /* only the subresource can write it */
     set_defaults(call, object);
     result = api_track_fields(call, object, NULL, err);
     if (result < 0)
@@ -204,7 +204,7 @@ static int check_name_field(struct api_call *call, const struct json *object, st
     return 0;
 }
 
-/* In the words of Kubernetes' store. An object that is not there has no uid either. */
+/* The message of Kubernetes' store. An object that does not exist has no uid. */
 static int uid_conflict(struct api_call *call, const char *wanted, const char *there,
                         struct err *err)
 {
@@ -241,7 +241,7 @@ int api_check_identity(struct api_call *call, struct json *object, const struct 
     return 0;
 }
 
-/* Make `target`'s member what `source` has, also when that is nothing. */
+/* Makes the member of `target` equal to that of `source`, also if `source` has none. */
 static void take_member(struct arena *arena, struct json *target, const struct json *source,
                         const char *name)
 {
@@ -252,7 +252,7 @@ static void take_member(struct arena *arena, struct json *target, const struct j
         json_remove(target, name);
 }
 
-/* A subresource writes one part and nothing else: `object` becomes `old` with that part. */
+/* A subresource writes only its part: `object` becomes `old` with that part. */
 static void take_subresource(struct api_call *call, struct json *object, const struct json *old)
 {
     struct json *whole = json_clone(call->arena, old);
@@ -319,7 +319,7 @@ int api_prepare_update(struct api_call *call, struct json *object, const struct 
     return result == 0 ? api_prepare_update_stored(call, object, old, err) : result;
 }
 
-/* What is wrong with the request itself is told before the object is looked for, as upstream. */
+/* Errors of the request itself are reported before a missing object, as in Kubernetes. */
 static int load_for_update(struct api_call *call, struct json *object, struct json **ret,
                            int64_t *ret_revision, struct err *err)
 {

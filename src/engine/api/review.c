@@ -1,5 +1,5 @@
-/* Questions about oneself, answered and never stored: `kubectl auth can-i` (one permission), `can-i
- * --list` (all of them) and `whoami`. */
+/* Reviews, which are answered and never stored: `kubectl auth can-i` (one permission), `can-i
+ * --list` (all permissions) and `whoami`. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"

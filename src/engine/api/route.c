@@ -1,4 +1,4 @@
-/* Routing; see route.h. */
+/* See route.h. */
 #include "engine/api/route.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@ static bool inside_namespace(const char *const *rest, size_t count)
     return count >= 3 && str_eq(rest[0], "namespaces");
 }
 
-/* What Kubernetes has below its objects and this server has not, with the way out. */
+/* Subresources that Kubernetes has and this server has not, with what to do instead. */
 static int no_subresource(const struct registry_resource *resource, const char *sub,
                           struct err *err)
 {
@@ -36,7 +36,7 @@ static int no_subresource(const struct registry_resource *resource, const char *
 }
 #define no_subresource(...) ERR_IS_NEGATIVE(no_subresource(__VA_ARGS__))
 
-/* The pieces of the path; 0 for one that cannot name a resource. */
+/* Splits the path into segments. Returns 0 if it cannot name a resource. */
 static size_t route_split(struct arena *arena, const char *path, const char *segments[SEGMENTS_MAX])
 {
     size_t count = 0;
@@ -58,7 +58,7 @@ static int verb_of(struct arena *arena, const char *method, const char *query,
                    const struct route *route, enum registry_verb *ret, struct err *err)
 {
     bool collection = route->name == NULL;
-    /* Only what a proxy reaches is asked for by HEAD; elsewhere no client does. */
+    /* HEAD is only for proxies; no client uses it elsewhere. */
     if (str_eq(method, "GET") || (str_eq(method, "HEAD") && route->sub == SUB_PROXY)) {
         if (!collection)
             *ret = VERB_GET;
@@ -86,8 +86,8 @@ static int verb_of(struct arena *arena, const char *method, const char *query,
                    "the server does not allow this method on the requested resource");
 }
 
-/* Behind a piece of the path that is not empty, and the slash that follows it; NULL: there is none.
- */
+/* Returns what follows the next segment and its slash; NULL if the segment is empty or the last
+ * one. */
 static const char *skip_segment(const char *path)
 {
     size_t size = strcspn(path, "/");
@@ -122,7 +122,8 @@ bool route_is_resource(const char *path)
            (str_has_prefix(path, "/apis/") && pieces >= 4);
 }
 
-/* "/api/V" or "/apis/G/V": the pieces that takes; 0 if it is neither, or nothing follows. */
+/* Reads "/api/V" or "/apis/G/V". Returns the number of segments that it takes; 0 if the path is
+ * neither, or nothing follows. */
 static size_t read_version(const char *const *segments, size_t count, const char **ret_group,
                            const char **ret_version)
 {
@@ -139,13 +140,14 @@ static size_t read_version(const char *const *segments, size_t count, const char
     return 0;
 }
 
-/* What follows: resource, namespace, name and subresource, all but the verb. */
+/* Reads what follows: resource, namespace, name and subresource, but not the verb. */
 static int read_target(const struct registry *registry, const char *group, const char *version,
                        const char *const *rest, size_t count, struct route *ret,
                        const struct registry_subresource **ret_sub, struct err *err)
 {
     struct route route = {.namespace_ = ""};
-    /* namespaces/NS/pods, but namespaces/NS/status is the namespace's own. */
+    /* namespaces/NS/pods is a resource in a namespace, but namespaces/NS/status is a subresource of
+     * the namespace. */
     if (inside_namespace(rest, count) &&
         registry_find_version(registry, group, version, rest[2], &route.older) != NULL) {
         route.namespace_ = rest[1];
@@ -185,7 +187,7 @@ int route_parse(struct arena *arena, const struct registry *registry, const char
     if (result < 0)
         return result;
     unsigned allowed = sub ? sub->verbs : route.resource->verbs;
-    /* Across namespaces one may only look. */
+    /* Requests for all namespaces can only read. */
     if (route.resource->id.namespaced && !route.namespace_[0])
         allowed &= VERB_LIST | VERB_WATCH;
     if (!(allowed & route.verb))

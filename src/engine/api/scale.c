@@ -1,6 +1,6 @@
 /* GET, PUT and PATCH of NAME/scale: the number of replicas of an object as an autoscaling/v1 Scale,
- * so that `kubectl scale` and whoever else scales need not know the kind. Where the number stands
- * in an object is a row of the registry; nothing here knows a kind. */
+ * so that `kubectl scale` and other clients need not know the kind. A row of the registry says
+ * where the number stands in an object; nothing here knows a kind. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What errors about the number are about: the Scale, not the object below it. */
+/* Errors about the number name the Scale, not the object below it. */
 static const struct registry_resource SCALE = {
     .id = {.group = "autoscaling",
            .version = "v1",
@@ -41,8 +41,8 @@ static struct json *scale_find_member(const struct json *object, const char *nam
     return found;
 }
 
-/* The value at a path like "spec.replicas"; NULL where there is none. `ret_parent` (or NULL) is the
- * object it stands in, or would. */
+/* Returns the value at a path like "spec.replicas", or NULL. *ret_parent (if not NULL) is the
+ * object that has or would have it. */
 static struct json *scale_find(struct api_call *call, const struct json *object, const char *path,
                                struct json **ret_parent)
 {
@@ -59,7 +59,7 @@ static struct json *scale_find(struct api_call *call, const struct json *object,
     return at;
 }
 
-/* The names of the members of the object the path's last but one name should have been in. */
+/* The names of the members that the object has where the path's last object is missing. */
 static const char *scale_alternatives(struct api_call *call, const struct json *object,
                                       const char *path)
 {
@@ -75,7 +75,7 @@ static const char *scale_alternatives(struct api_call *call, const struct json *
     return *text ? text : "nothing";
 }
 
-/* The objects on the way to the number, where they are missing. */
+/* Creates the missing objects on the path to the number. */
 static struct json *make_parent(struct api_call *call, struct json *object, const char *path)
 {
     size_t count;
@@ -85,7 +85,8 @@ static struct json *make_parent(struct api_call *call, struct json *object, cons
     return object;
 }
 
-/* Where the number stands. ERR_BAD_REQUEST for an object without that part: a TFJob of PS only. */
+/* Finds the object that has the number. Returns -ERR_BAD_REQUEST if the object lacks that part: a
+ * TFJob with only PS. */
 static int find_replicas(struct api_call *call, struct json *object, struct json **ret_parent,
                          const struct json **ret_number, struct err *err)
 {
@@ -105,7 +106,7 @@ static int find_replicas(struct api_call *call, struct json *object, struct json
 
 /* ---- The Scale ------------------------------------------------------------------------------- */
 
-/* A selector is text already, or an object as that of a Deployment. */
+/* A selector is a text, or an object as in a Deployment. */
 static const char *selector_text(struct api_call *call, const struct json *value)
 {
     struct kube_selector selector;
@@ -115,7 +116,7 @@ static const char *selector_text(struct api_call *call, const struct json *value
     return json_text(value);
 }
 
-/* One replica is what all that can be scaled have where they say nothing. */
+/* All scalable kinds have 1 replica by default. */
 static int make_scale(struct api_call *call, struct json *object, struct json **ret,
                       struct err *err)
 {
@@ -139,7 +140,7 @@ static int make_scale(struct api_call *call, struct json *object, struct json **
     }
     struct json *spec = json_ensure_object(arena, made, "spec");
     int64_t replicas = number ? number->integer : scale->makes_spec ? 0 : 1;
-    if (replicas != 0) /* which clients written in Go read as left out */
+    if (replicas != 0) /* Go clients read a missing number as 0 */
         json_set_int(arena, spec, "replicas", replicas);
     struct json *status = json_ensure_object(arena, made, "status");
     const struct json *active = scale_find(call, object, scale->status_path, NULL);
@@ -173,8 +174,8 @@ static int scale_check_kind(const struct json *scale, bool applies, struct err *
     return 0;
 }
 
-/* What the client wants the Scale to be: its body, or the present one with its patch. Of an apply
- * it is what is applied, and an apply says what it is of. */
+/* Reads the new Scale: the body, or the present Scale with the patch. For an apply it is the
+ * applied object, which must name its kind. */
 static int scale_read_desired(struct api_call *call, const struct json *present, bool applies,
                               struct json **ret, struct err *err)
 {
@@ -200,7 +201,7 @@ static int scale_read_desired(struct api_call *call, const struct json *present,
     return result < 0 ? result : api_check_identity(call, *ret, present, err);
 }
 
-/* Clients written in Go leave out a number that is 0. */
+/* Go clients leave out a number that is 0. */
 static int scale_read_number(struct api_call *call, const struct json *scale, int64_t *ret,
                              struct err *err)
 {
@@ -216,7 +217,7 @@ static int scale_read_number(struct api_call *call, const struct json *scale, in
     return 0;
 }
 
-/* The path to the number, as this object writes it. */
+/* The path to the number, with the names of this object. */
 static char **scale_path_of(struct api_call *call, const struct json *object, size_t *ret_count)
 {
     const struct registry_scale *scale = scale_of(call);
@@ -229,7 +230,7 @@ static char **scale_path_of(struct api_call *call, const struct json *object, si
     return names;
 }
 
-/* Who scales owns the number, and nothing else. */
+/* The client owns the number, and nothing else. */
 static void scale_track_fields(struct api_call *call, struct json *object)
 {
     const struct managed_write write = api_managed_write(call);
@@ -238,7 +239,7 @@ static void scale_track_fields(struct api_call *call, struct json *object)
     managed_fields_move(call->arena, &write, object, (const char *const *)names);
 }
 
-/* As any other change of the object is. */
+/* Checks the object like any other update. */
 static int check_object(struct api_call *call, struct json *object, const struct json *old,
                         struct err *err)
 {
@@ -270,7 +271,7 @@ static int scale_set_number(struct api_call *call, struct json *object, int64_t 
     return 0;
 }
 
-/* What is applied to a Scale is applied to the object: its number, and nothing else. */
+/* An apply to a Scale is an apply of the number to the object. */
 static int apply_number(struct api_call *call, const struct json *old, int64_t replicas,
                         struct json **ret, struct apply_conflicts *ret_conflicts, struct err *err)
 {
@@ -286,7 +287,7 @@ static int apply_number(struct api_call *call, const struct json *old, int64_t r
     return apply_config(arena, &write, old, config, force, ret, ret_conflicts, err);
 }
 
-/* The object as it is to be, in *ret. */
+/* Returns the new object in *ret. */
 static int scale_rescale(struct api_call *call, const struct json *old, const struct json *present,
                          struct json **ret, struct apply_conflicts *ret_conflicts, struct err *err)
 {
@@ -306,7 +307,7 @@ static int scale_rescale(struct api_call *call, const struct json *old, const st
     return result < 0 ? result : check_object(call, *ret, old, err);
 }
 
-/* Who only looks sees what is on disk; who writes starts from what is about to be. */
+/* A read sees what is on disk; a write starts from the pending version. */
 static int scale_load(struct api_call *call, struct json **ret, int64_t *ret_revision,
                       struct err *err)
 {
@@ -323,7 +324,7 @@ static int scale_load(struct api_call *call, struct json **ret, int64_t *ret_rev
     return result;
 }
 
-/* Store the object and answer with its Scale as it will then be. */
+/* Stores the object and responds with its new Scale. */
 static void scale_commit(struct api_call *call, struct json *object, int64_t revision)
 {
     struct store *store = engine_store(call->engine);
@@ -360,7 +361,7 @@ void api_handle_scale(struct api_call *call)
     else if (result < 0)
         api_respond_error(call, &err);
     else if (json_equal(object, old) && revision <= store_revision(engine_store(call->engine)))
-        api_respond_json(call, 200, present); /* a write that changes nothing is none */
+        api_respond_json(call, 200, present); /* nothing changes, so nothing is written */
     else
         scale_commit(call, object, revision);
 }

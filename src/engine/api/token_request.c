@@ -1,5 +1,5 @@
-/* POST serviceaccounts/NAME/token: a TokenRequest in, the same with a token in its status out.
- * `kubectl create token` asks so, and the node for the pods it starts. */
+/* POST serviceaccounts/NAME/token: takes a TokenRequest and returns it with a token in its status.
+ * `kubectl create token` uses it, and the node for the pods that it starts. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/access/token.h"
@@ -14,7 +14,7 @@ enum {
     AUDIENCES_MAX = 16,
 };
 
-/* A TokenRequest is an object as any other where it is refused. */
+/* A wrong TokenRequest is rejected like any other object. */
 static int reject_lifetime(struct api_call *call, const struct json *life, const char *why,
                            struct err *err)
 {
@@ -53,7 +53,7 @@ static int check_audiences(const struct json *audiences, struct err *err)
                          AUDIENCES_MAX);
 }
 
-/* The pod a token is to end with: it must be there, be the one that is meant, and run as this
+/* Checks the pod that the token is bound to: it must exist, have the given uid, and run as this
  * account. */
 static int read_pod(struct api_call *call, const struct json *reference,
                     struct token_claims *claims, struct err *err)

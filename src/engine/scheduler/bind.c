@@ -1,6 +1,5 @@
-/* From a choice to the API: which pods are thought to be where until the informer shows it,
- * bindings in parallel, and the condition and event of a pod that has no node. See
- * scheduler_internal.h. */
+/* Carries decisions out: assumes pods on their nodes until the informer shows them there, binds in
+ * parallel, and writes the condition and event of a pod without a node. See internal.h. */
 #include "engine/scheduler/internal.h"
 
 #include "base/mem.h"
@@ -42,7 +41,7 @@ void scheduler_forget(struct scheduler *scheduler, const char *key)
     assumption_free(assumption);
 }
 
-/* Where a binding could not be sent and meanwhile the node went, the choice is void. */
+/* An assumption is void if its binding could not be sent and the node is gone since. */
 struct scheduler_assumption *scheduler_assumed(struct scheduler *scheduler, const char *key)
 {
     struct scheduler_assumption *assumption = map_get(&scheduler->assumed, key);
@@ -112,11 +111,11 @@ void scheduler_pass_unref(struct scheduler_pass *pass)
     free(pass);
 }
 
-/* One pod on its way to a node, or to its condition. */
+/* A pod that is being bound, or whose condition is being written. */
 struct placement {
     struct hub_task task;
     struct scheduler *scheduler;
-    struct scheduler_pass *pass; /* of its group; NULL: it goes alone */
+    struct scheduler_pass *pass; /* the pass of its group; NULL: it has no group */
     char *key;
     char *node; /* NULL: only its condition is written */
     struct kube_object *pod;
@@ -157,7 +156,7 @@ static struct placement *placement_new(struct scheduler *scheduler, const char *
     return placement;
 }
 
-/* Events come from the scheduler the pod asked for: there is one under two names. */
+/* Events name the scheduler that the pod asked for: this scheduler has two names. */
 static const char *component_of(const struct kube_object *pod)
 {
     return json_get_string(json_get(pod->json, "spec"), "schedulerName", "default-scheduler");
@@ -165,9 +164,9 @@ static const char *component_of(const struct kube_object *pod)
 
 /* ---- Bindings -------------------------------------------------------------------------------- */
 
-/* A pod keeps its room until it is known what became of it: the answer may be lost and not the
- * binding, and of a group none may be left without. The binding is sent again, and the informer
- * tells of one that was bound, by whomever, or is on its way out. */
+/* A failed binding keeps the pod's resources, because the binding may have succeeded and only the
+ * response be lost, and because no member of a group may lose its node. The binding is sent again.
+ * The informer shows if the pod was bound, by any scheduler, or is being deleted. */
 static void on_scheduler_bound(void *context, struct json *object, const struct err *err)
 {
     struct placement *placement = context;
@@ -185,7 +184,7 @@ static void on_scheduler_bound(void *context, struct json *object, const struct 
     placement_end(placement, err && !gone);
 }
 
-/* The binding is a subresource one creates, so to the client it is a resource below the pod. */
+/* A binding is a subresource that is created, so for the client it is a resource below the pod. */
 void scheduler_bind(struct scheduler *scheduler, const char *key, struct kube_object *pod,
                     struct scheduler_pass *pass)
 {
@@ -218,7 +217,8 @@ static void condition_written(void *context, struct json *object, const struct e
     placement_end(context, err && err->code != ERR_NOT_FOUND);
 }
 
-/* The conditions of the pod with PodScheduled saying why not; NULL if it says so already. */
+/* The pod's conditions with the reason in PodScheduled; NULL if the pod has that condition already.
+ */
 static struct json *unscheduled_conditions(struct arena *arena, const struct json *pod,
                                            const char *message, int64_t now_ms)
 {

@@ -1,8 +1,8 @@
-/* Feeds scheduler_pick() with what the informers know and binds pods to what it chose. Bindings run
- * in parallel; a node counts the pods it was just given before the informer has seen them, so that
- * a burst of pods spreads. A pod that fits nowhere says so in its condition and an event, and is
- * looked at again whenever a node changes or a pod ends. Pods of a group are decided on together
- * (scheduler_gang_controller.c). */
+/* Calls scheduler_pick() with the state of the informers and binds pods to the chosen nodes.
+ * Bindings run in parallel. A node counts the pods that it was just given before the informer shows
+ * them, so that many new pods spread over the nodes. A pod that fits on no node gets a condition
+ * and an event, and is tried again whenever a node changes or a pod ends. Pods of a group are
+ * decided on together (gang_controller.c). */
 #include "engine/scheduler/controller.h"
 
 #include "base/mem.h"
@@ -30,7 +30,7 @@ const char *scheduler_occupied_node(const struct kube_object *pod)
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-/* What is decided on has been read. */
+/* Whether everything that decisions depend on has been listed. */
 static bool is_synced(struct scheduler *scheduler)
 {
     return kube_informer_synced(hub_informer(scheduler->hub, "nodes")) &&
@@ -97,7 +97,7 @@ static void scheduler_enqueue(struct scheduler *scheduler, const struct kube_obj
     workqueue_add(scheduler->queue, key);
 }
 
-/* The more important first, then those that have waited for longer. */
+/* Sorts by priority, then by age. */
 static int compare_urgency(const void *a, const void *b)
 {
     const struct kube_object *const *x = a, *const *y = b;
@@ -116,7 +116,7 @@ static bool is_any(const struct json *pod)
     return true;
 }
 
-/* Look again at the pods that wait, or at those of them for which `counts` holds. */
+/* Queues the waiting pods for which `counts` returns true. */
 static void scheduler_recheck(struct scheduler *scheduler, bool (*counts)(const struct json *pod))
 {
     const char *key;
@@ -132,7 +132,7 @@ static void scheduler_recheck(struct scheduler *scheduler, bool (*counts)(const 
     vec_release(&waiting);
 }
 
-/* Count the pod on its node, or no longer. */
+/* Adds the pod to its node's usage, or subtracts it. */
 static void count_pod(struct scheduler *scheduler, const struct json *pod, const char *node,
                       bool there)
 {
@@ -150,7 +150,7 @@ static void count_pod(struct scheduler *scheduler, const struct json *pod, const
     node_usage_release(&usage);
 }
 
-/* What an earlier scheduler has made room for. */
+/* Takes over the nomination of an earlier scheduler. */
 static void scheduler_renominate(struct scheduler *scheduler, const struct kube_object *pod)
 {
     const char *node = json_get_string(json_get(pod->json, "status"), "nominatedNodeName", "");
@@ -159,7 +159,7 @@ static void scheduler_renominate(struct scheduler *scheduler, const struct kube_
         scheduler_nominate(scheduler, key, pod->json, node);
 }
 
-/* Keep the newest version of a pod that waits, or forget one that does no longer. */
+/* Keeps the newest version of a waiting pod, or drops a pod that no longer waits. */
 static void note_waiting(struct scheduler *scheduler, const char *key, struct kube_object *pod)
 {
     struct kube_object *before = pod && scheduler_is_responsible(pod->json)
@@ -197,9 +197,9 @@ static void on_scheduler_pod_changed(void *self, struct kube_object *old, struct
     scheduler->dependent_waiting -= depends_on_pods(old);
     if (after && scheduler->dependent_waiting > 0 && !has_same_place(old, new_))
         scheduler_recheck(scheduler,
-                          scheduler_depends_on_pods); /* a neighbour has come, or is another now */
+                          scheduler_depends_on_pods); /* a pod near it is new, or has changed */
     if (before && !after)
-        scheduler_recheck(scheduler, is_any); /* there is room again */
+        scheduler_recheck(scheduler, is_any); /* resources are free again */
     bool another = old && new_ && !str_eq(old->uid, new_->uid);
     if (!new_ || another || !scheduler_is_responsible(new_->json)) {
         scheduler_forget(scheduler, key);
@@ -210,13 +210,14 @@ static void on_scheduler_pod_changed(void *self, struct kube_object *old, struct
     const char *left = old && new_ ? kube_meta_label(old->json, SCHEDULER_GANG_LABEL) : NULL;
     if (!str_is_empty(left) && !str_eq(left, kube_meta_label(new_->json, SCHEDULER_GANG_LABEL)))
         scheduler_gang_enqueue(scheduler, old->namespace_, left);
-    /* Of a group, every change counts: it may be complete now, or have lost a member. */
+    /* Every change of a group's member counts: the group may be complete now, or have lost a
+     * member. */
     if ((new_ && scheduler_is_responsible(new_->json)) ||
         !str_is_empty(kube_meta_label(either->json, SCHEDULER_GANG_LABEL)))
         scheduler_enqueue(scheduler, either);
 }
 
-/* A node's heartbeat changes its status all the time; pods care for the rest and for Ready. */
+/* A node's heartbeat changes its status all the time. Only the rest and Ready matter to pods. */
 static bool node_matters(const struct kube_object *old, const struct kube_object *new_)
 {
     if (!old || !new_)

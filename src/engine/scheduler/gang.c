@@ -1,7 +1,7 @@
-/* All of a group or none; see scheduler_gang.h. Layouts are tried from the cheap to the dear:
- * spread as single pods are, packed, and for groups of ordinary size a search that takes choices
- * back, with a limit on its steps: packing is a hard problem, and a group that needs the one layout
- * among millions waits for more room instead. */
+/* See gang.h. Layouts are tried from cheap to expensive: spread like single pods, then packed, and
+ * for groups of ordinary size a search with backtracking and a limit on its steps. Packing is a
+ * hard problem: a group for which only one layout among millions works waits for more room instead.
+ */
 #include "engine/scheduler/gang.h"
 
 #include "base/mem.h"
@@ -17,28 +17,29 @@
 enum {
     SEARCH_MEMBERS_MAX = 128,
     SEARCH_STEPS_MAX = 10000,
-    SEARCH_STEPS_WITH_NEIGHBOURS = 500, /* each looks at every pod that is placed */
+    SEARCH_STEPS_WITH_NEIGHBOURS = 500, /* each step looks at every placed pod */
 };
 
 static const size_t NOWHERE = SIZE_MAX;
 
-/* A layout being made. */
+/* A layout under construction. */
 struct layout {
     struct arena *arena;
     const struct scheduler_gang *gang;
-    struct scheduler_view view;    /* with the members laid there */
-    struct scheduler_node *nodes;  /* of the view */
-    struct scheduler_placed *pods; /* of the view: the members behind those that were there */
+    struct scheduler_view view;   /* with the members that are placed so far */
+    struct scheduler_node *nodes; /* the view's nodes */
+    /* the view's pods: the members after the pods that had a node before */
+    struct scheduler_placed *pods;
     size_t node_count;
-    struct node_usage *used;            /* a node's, with the members laid there */
-    struct node_usage *asked;           /* a member's */
-    struct scheduler_rejection *barred; /* [member][node]: why never there */
-    int64_t **scores;                   /* a member's, of the nodes as they were */
-    bool *minds;                        /* of a member: its neighbours count */
+    struct node_usage *used;            /* per node, with the members that are placed there */
+    struct node_usage *asked;           /* per member: its requests */
+    struct scheduler_rejection *barred; /* [member][node]: permanent rejections */
+    int64_t **scores; /* per member: the scores of the nodes without the other members */
+    bool *minds;      /* per member: it depends on other pods */
     bool any_minds;
-    size_t *at;    /* a member's node, or NOWHERE */
-    size_t placed; /* of the members that wait */
-    size_t steps;  /* of the search */
+    size_t *at;    /* per member: its node, or NOWHERE */
+    size_t placed; /* how many waiting members have a node */
+    size_t steps;  /* steps of the search so far */
 };
 
 static const struct scheduler_rejection *gang_is_barred(const struct layout *layout, size_t member,
@@ -47,7 +48,7 @@ static const struct scheduler_rejection *gang_is_barred(const struct layout *lay
     return &layout->barred[member * layout->node_count + node];
 }
 
-/* Whether anything speaks against it, and what. */
+/* Whether the node is rejected for the member, and why. */
 static bool gang_check_node(const struct layout *layout, size_t member, size_t node,
                             struct scheduler_rejection *ret)
 {
@@ -101,7 +102,7 @@ static void gang_clear(struct layout *layout)
         gang_take_back(layout, i);
 }
 
-/* A member is particular about its neighbours, or one of those that are there is. */
+/* Whether a member depends on other pods, or a placed pod does. */
 static bool has_affinity_pods(const struct scheduler_gang *gang, const struct scheduler_view *view)
 {
     for (size_t i = 0; i < gang->waiting_count; i++)
@@ -169,7 +170,7 @@ static size_t nodes_open_to(const struct layout *layout, size_t member)
     return open;
 }
 
-/* A member as the orders see it. */
+/* A member's sort key. */
 struct rank {
     size_t member, open;
     const struct node_usage *asked;
@@ -192,7 +193,8 @@ static int compare_member(const struct rank *a, const struct rank *b)
     return a->member < b->member ? -1 : a->member > b->member;
 }
 
-/* Those with the fewest nodes to go to, then the large ones: the way to get all in. */
+/* Sorts the members with the fewest possible nodes first, then the large ones: the best order to
+ * place all members. */
 static int compare_hardest_first(const void *a, const void *b)
 {
     const struct rank *x = a, *y = b;
@@ -202,7 +204,7 @@ static int compare_hardest_first(const void *a, const void *b)
     return by_size ? by_size : compare_member(x, y);
 }
 
-/* The small ones: the way to get many in, where not all need to be. */
+/* Sorts the small members first: the best order to place many members if not all are needed. */
 static int compare_easiest_first(const void *a, const void *b)
 {
     int by_size = compare_size(a, b);
@@ -247,7 +249,7 @@ static bool gang_is_better(const struct layout *layout, enum manner manner, size
     return strcmp(layout->nodes[a].name, layout->nodes[b].name) < 0;
 }
 
-/* Each in its turn to the best node that has room; who finds none is left out. */
+/* Places each member on the best node with room, and leaves out members without one. */
 static void gang_place_in_order(struct layout *layout, const size_t *order, enum manner manner)
 {
     gang_clear(layout);
@@ -262,8 +264,8 @@ static void gang_place_in_order(struct layout *layout, const size_t *order, enum
     }
 }
 
-/* Every node in turn for the first of the order, and for each all of that for the rest; `spare` of
- * them may be left out. */
+/* Tries every node for the first member of the order, and for each node the same for the rest. Up
+ * to `spare` members may be left out. */
 static bool gang_search(struct layout *layout, const size_t *order, size_t depth, size_t spare)
 {
     const size_t most_steps = layout->any_minds ? SEARCH_STEPS_WITH_NEIGHBOURS : SEARCH_STEPS_MAX;
@@ -282,7 +284,7 @@ static bool gang_search(struct layout *layout, const size_t *order, size_t depth
     return spare > 0 && gang_search(layout, order, depth + 1, spare - 1);
 }
 
-/* What is left on all nodes together is less than all want together. */
+/* Whether all members together request more than is free on all nodes together. */
 static bool lacks_total_room(const struct layout *layout)
 {
     int64_t cpu_left = 0, memory_left = 0, cpu = 0, memory = 0;
@@ -301,7 +303,7 @@ static bool lacks_total_room(const struct layout *layout)
     return cpu > cpu_left || memory > memory_left;
 }
 
-/* "0/3 nodes are available: …" for a member, beside what is laid out. */
+/* "0/3 nodes are available: …" for a member, with the other members in place. */
 static const char *gang_explain(const struct layout *layout, size_t member)
 {
     struct scheduler_rejection *why =
@@ -312,7 +314,7 @@ static const char *gang_explain(const struct layout *layout, size_t member)
     return scheduler_explain(layout->arena, why, layout->node_count);
 }
 
-/* The first of the order that has no place. */
+/* The explanation for the first member of the order without a node. */
 static const char *explain_first(const struct layout *layout, const size_t *order)
 {
     for (size_t i = 0; i < layout->gang->waiting_count; i++)
@@ -321,8 +323,7 @@ static const char *explain_first(const struct layout *layout, const size_t *orde
     return "";
 }
 
-/* The best layout found, in *layout. *ret_why says of a member it has no place for what it lacks.
- */
+/* Leaves the best layout in *layout. *ret_why explains why a member has no node. */
 static void gang_place_members(struct layout *layout, size_t needed, const char **ret_why)
 {
     static const struct {
@@ -387,8 +388,8 @@ static const char *amount_text(struct arena *arena, int64_t value, bool is_cpu)
     return is_cpu ? node_usage_cpu_text(arena, value) : node_usage_memory_text(arena, value);
 }
 
-/* spec.minResources of a group that has not started: it must be free on the nodes the group may go
- * to, all together. NULL: it is, or is not asked for. */
+/* Checks spec.minResources of a group that has not started: the nodes that the group may use must
+ * have it free together. Returns NULL if they do, or if the group does not ask for it. */
 static const char *gang_lacking(const struct layout *layout)
 {
     const struct json *wants = json_at(layout->gang->group, "spec", "minResources", NULL);
@@ -417,8 +418,8 @@ static const char *gang_lacking(const struct layout *layout)
     return NULL;
 }
 
-/* That not enough of them fit, and the objections to the first that does not. Where the group needs
- * all of its pods and none is placed, also what would make room for them. */
+/* Says that too few members fit, and why the first one does not. If the group needs all its pods
+ * and none is placed, adds advice. */
 static const char *gang_shortage_text(const struct layout *layout, size_t min_member,
                                       const char *why)
 {
@@ -444,7 +445,7 @@ static void decide_together(struct scheduler_gang *gang, struct layout *layout, 
     size_t needed = min_member - gang->placed;
     const char *lacks = gang->placed == 0 ? gang_lacking(layout) : NULL, *why = NULL;
     gang_place_members(layout, needed, &why);
-    /* That pods do not fit says more than a sum does, so it comes first. */
+    /* The members that do not fit are a better reason than a sum, so they come first. */
     if (layout->placed < needed)
         all_wait(gang, gang_shortage_text(layout, min_member, why));
     else if (lacks)

@@ -33,8 +33,8 @@ struct scheduler_assumption {
     bool sent; /* the binding is in flight, or has succeeded */
 };
 
-/* A pod for which other pods are being preempted. Pods of lower priority cannot have its resources
- * on that node. */
+/* A pod for which other pods are being preempted. Pods of the same or a lower priority cannot have
+ * its resources on that node. */
 struct scheduler_nominee {
     char *node;
     struct node_usage usage;
@@ -47,7 +47,7 @@ struct scheduler_priority_count {
     size_t pods;
 };
 
-/* ---- scheduler_bind.c */
+/* ---- bind.c */
 
 struct node_usage *scheduler_used_on(struct scheduler *scheduler, const char *node);
 /* The node that the pod is assumed on; NULL: none, or a node that no longer exists. */
@@ -71,12 +71,12 @@ void scheduler_bind(struct scheduler *scheduler, const char *key, struct kube_ob
 void scheduler_report(struct scheduler *scheduler, const char *key, struct kube_object *pod,
                       const char *message, const char *nominated, struct scheduler_pass *pass);
 
-/* ---- scheduler_controller.c */
+/* ---- controller.c */
 
 /* The node whose resources the pod uses, or NULL. */
 const char *scheduler_occupied_node(const struct kube_object *pod);
 
-/* ---- scheduler_view.c */
+/* ---- view.c */
 
 /* The cluster as the pod of this key sees it. Resources that are nominated to pods of the same or a
  * higher priority count as used. The view has the other pods if the pod or one of them depends on
@@ -100,7 +100,7 @@ const char *scheduler_devices(struct scheduler *scheduler, struct arena *arena,
 void scheduler_report_overcommit(struct scheduler *scheduler, const struct json *pod,
                                  const struct node_usage *asked, const char *node);
 
-/* ---- scheduler_preempt_controller.c */
+/* ---- preempt_controller.c */
 
 /* Whether any pod that has a node has a lower priority. */
 bool scheduler_has_lower_priority(const struct scheduler *scheduler, int64_t priority);
@@ -114,7 +114,7 @@ void scheduler_nominate(struct scheduler *scheduler, const char *key, const stru
 void scheduler_withdraw_nomination(struct scheduler *scheduler, const char *key);
 void scheduler_preempt_release(struct scheduler *scheduler);
 
-/* ---- scheduler_gang_controller.c */
+/* ---- gang_controller.c */
 
 /* The key of the pod's group in the queue; NULL: the pod has no group. */
 char *scheduler_gang_key_of(struct arena *arena, const struct kube_object *pod);

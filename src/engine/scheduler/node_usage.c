@@ -1,15 +1,15 @@
-/* Counting what pods take; see node_usage.h. */
+/* See node_usage.h. */
 #include "engine/scheduler/node_usage.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/quantity.h"
 
-/* Each is compared with those of every pod of the machine; a manifest may have a hundred thousand,
- * of which the rest is not told apart. */
+/* Each port is compared with those of every pod of the machine. A manifest may have 100000 ports;
+ * those above the limit are ignored. */
 enum { INNER_PORTS_MAX = 1000 };
 
-enum { SCANNED_EXTRAS_MAX = 16 }; /* more have an index */
+enum { SCANNED_EXTRAS_MAX = 16 }; /* with more extras, a map finds them */
 
 static int64_t read_amount(const struct json *value, bool milli)
 {
@@ -24,8 +24,8 @@ static int64_t node_usage_amount(const struct json *amounts, const char *name, b
     return read_amount(json_get(amounts, name), milli);
 }
 
-/* What a container asks for. More than any machine has is counted as so much: then 65,536 of them
- * can be added up, and taken off again. */
+/* Reads a request. An amount larger than any machine has is cut, so that the sum of 65536 of them
+ * does not overflow. */
 static int64_t read_request(const struct json *value, bool milli)
 {
     static const int64_t most = INT64_MAX >> 16;
@@ -52,7 +52,7 @@ static int64_t node_usage_larger(int64_t a, int64_t b)
 
 /* ---- Other resources ------------------------------------------------------------------------- */
 
-/* Those with a domain in their name; what is cpu, memory or storage of a machine has none. */
+/* Extended resources have a domain in their name; cpu, memory and storage have none. */
 static bool is_extra(const char *name)
 {
     return strchr(name, '/') != NULL;
@@ -164,7 +164,7 @@ void node_usage_add(struct node_usage *total, const struct node_usage *pod)
         ensure_extra(total, pod->extras.items[i]->name)->amount += pod->extras.items[i]->amount;
 }
 
-/* One of that number; each list is a type of its own. */
+/* A macro, because each list is a type of its own. */
 #define SUBTRACT_PORT(list, port)                                                                  \
     do {                                                                                           \
         for (size_t at_ = 0; at_ < (list)->count; at_++) {                                         \

@@ -1,4 +1,4 @@
-/* Over-commitment; see overcommit.h. */
+/* See overcommit.h. */
 #include "engine/scheduler/overcommit.h"
 
 #include "base/str.h"
@@ -22,7 +22,7 @@ static bool annotated_amount(const struct json *node, const char *annotation,
     return text && kube_quantity_parse(text, ret, NULL) == 0;
 }
 
-/* What the machine of a node has, which is what the node offers unless it says otherwise. */
+/* The size of the node's machine: what the node offers, unless its annotations say otherwise. */
 static void machine_size(const struct json *node, int64_t *ret_cpu_milli, int64_t *ret_memory_bytes)
 {
     static const struct node_usage nothing = {0};

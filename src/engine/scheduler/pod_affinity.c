@@ -1,5 +1,5 @@
-/* Neighbours; see pod_affinity.h. A term counts the pods it speaks of by the domains of its
- * topology key; what holds for a domain holds for every node in it. */
+/* See pod_affinity.h. A term counts the pods that it selects per domain of its topology key. A
+ * result for a domain holds for every node in it. */
 #include "engine/scheduler/pod_affinity.h"
 
 #include "base/mem.h"
@@ -43,7 +43,7 @@ static void term_init(struct arena *arena, const struct json *json, const struct
         ret->namespaces = (struct kube_selector){.nothing = true};
 }
 
-/* Where a term names no namespace in any way, it is that of its pod. */
+/* A term without namespaces and namespaceSelector means the namespace of its pod. */
 static bool covers_namespace(const struct term *term, const struct scheduler_view *view,
                              const char *namespace_)
 {
@@ -67,7 +67,7 @@ static bool term_selects(const struct term *term, const struct scheduler_view *v
 
 /* ---- What must be ---------------------------------------------------------------------------- */
 
-/* The pods that all terms of a required affinity speak of count for each of them. */
+/* For a required affinity, only pods that all its terms select count. */
 static bool all_terms_select(const struct term *terms, size_t count,
                              const struct scheduler_view *view, const struct json *pod)
 {
@@ -77,7 +77,7 @@ static bool all_terms_select(const struct term *terms, size_t count,
     return true;
 }
 
-/* A pod that wants to be near its like finds none when it is the first of them: it may go anywhere
+/* The first pod of a set that requires affinity to itself finds no such pod. It may go to any node
  * that has the label. */
 static void reject_missing_affinity(struct arena *arena, const struct json *pod,
                                     const struct scheduler_view *view,
@@ -114,7 +114,7 @@ static void reject_missing_affinity(struct arena *arena, const struct json *pod,
     }
 }
 
-/* On every node of the domain that the placed pod is in. */
+/* Rejects every node of the domain that the placed pod is in. */
 static void reject_domain(const struct scheduler_view *view, const size_t *domains, size_t where,
                           const char *reason, struct scheduler_rejection *rejections)
 {
@@ -174,7 +174,7 @@ static void add_weight(struct arena *arena, const struct scheduler_view *view, c
             scores[node] += weight;
 }
 
-/* The preferences of `owner` about `other`; `where` is the node of the one that is placed. */
+/* Adds the preferences of `owner` about `other`; `where` is the node of the one that is placed. */
 static void add_preferences(struct arena *arena, const struct scheduler_view *view,
                             const struct json *owner, const struct json *other, size_t where,
                             int64_t *scores)
@@ -194,7 +194,7 @@ static void add_preferences(struct arena *arena, const struct scheduler_view *vi
     }
 }
 
-/* A pod that had to be near its like is glad of one more, a little. */
+/* The required affinity of a placed pod counts as a weak preference for pods that it selects. */
 static void add_requirements(struct arena *arena, const struct scheduler_view *view,
                              const struct scheduler_placed *placed, const struct json *pod,
                              int64_t *scores)

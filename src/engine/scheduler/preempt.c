@@ -1,4 +1,4 @@
-/* Preemption; see scheduler_preempt.h. */
+/* See preempt.h. */
 #include "engine/scheduler/preempt.h"
 
 #include "base/str.h"
@@ -88,7 +88,7 @@ static bool trial_fits(struct trial *trial, struct scheduler_rejection *ret)
     return ret->count == 0;
 }
 
-/* The more important first: of equals the one that has run for longer, then by name. */
+/* Sorts by priority, then the pod that has run longer first, then by name. */
 static int compare_importance(const void *a, const void *b)
 {
     const struct json *x = *(const struct json *const *)a, *y = *(const struct json *const *)b;
@@ -99,7 +99,7 @@ static int compare_importance(const void *a, const void *b)
     return by_start ? by_start : strcmp(kube_meta_name(x), kube_meta_name(y));
 }
 
-/* Those on the node that matter less than the pod, without those that are leaving anyway. */
+/* Gathers the node's pods with a lower priority, without those that are being deleted already. */
 static size_t gather_lower_priority(struct trial *trial, const struct scheduler_view *view,
                                     const struct json **ret, size_t *ret_leaving)
 {
@@ -120,7 +120,7 @@ static size_t gather_lower_priority(struct trial *trial, const struct scheduler_
     return count;
 }
 
-/* Whether the node can be made to fit; else *ret_why says what is in the way. */
+/* Whether preemption makes the node fit; if not, *ret_why says why. */
 static bool clear_node(struct arena *arena, const struct json *pod,
                        const struct scheduler_view *view, size_t node,
                        struct scheduler_preemption *ret, struct scheduler_rejection *ret_why)
@@ -154,11 +154,12 @@ static int64_t sum_of(const struct scheduler_preemption *preemption)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < preemption->count; i++)
-        sum += scheduler_priority(preemption->victims[i]) - INT32_MIN; /* none counts for less */
+        /* so that every victim adds to the sum */
+        sum += scheduler_priority(preemption->victims[i]) - INT32_MIN;
     return sum;
 }
 
-/* The victims are sorted: the first of them is the most important. */
+/* The victims are sorted: the first one has the highest priority. */
 static bool preempt_is_better(const struct scheduler_preemption *a,
                               const struct scheduler_preemption *b)
 {

@@ -1,6 +1,6 @@
-/* Makes room for a pod that fits nowhere: the pods that scheduler_preempt() names are told why and
- * deleted gracefully, and the node is kept for the pod until it is bound there or finds another. If
- * this scheduler dies meanwhile, the next one reads status.nominatedNodeName. */
+/* Preempts pods for a pod that fits on no node: the victims of scheduler_preempt() get a condition
+ * and are deleted gracefully. The node is nominated to the pod until the pod is bound. If this
+ * scheduler dies meanwhile, the next one reads status.nominatedNodeName. */
 #include "engine/scheduler/internal.h"
 
 #include "base/mem.h"
@@ -73,7 +73,7 @@ void scheduler_preempt_release(struct scheduler *scheduler)
 
 /* ---- Victims --------------------------------------------------------------------------------- */
 
-/* A victim whose condition is being written; then it is deleted. */
+/* A victim whose condition is being written; it is deleted afterwards. */
 struct victim {
     struct hub_task task;
     struct scheduler *scheduler;
@@ -87,14 +87,15 @@ static void victim_free(struct hub_task *task)
     free(victim);
 }
 
-/* If the deletion is lost, the pod that waits is still unscheduled and names its victims again. */
+/* If the deletion fails, the waiting pod is still unscheduled, and the next decision names its
+ * victims again. */
 static void on_preempt_deleted(void *context, struct json *object, const struct err *err)
 {
     struct victim *victim = context;
     hub_task_end(&victim->task);
 }
 
-/* That the condition could not be written does not save it. */
+/* Deletes the victim even if its condition could not be written. */
 static void on_preempt_condition_written(void *context, struct json *object, const struct err *err)
 {
     struct victim *victim = context;

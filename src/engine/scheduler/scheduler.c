@@ -1,4 +1,4 @@
-/* The scheduler's choice; see scheduler.h. */
+/* See scheduler.h. */
 #include "engine/scheduler/scheduler.h"
 
 #include "base/buf.h"
@@ -45,7 +45,7 @@ void scheduler_reject(struct scheduler_rejection *rejection, const char *reason,
         rejection->reasons[rejection->count++] = reason;
 }
 
-/* In Kubernetes' words, and the labels that are missing. */
+/* Kubernetes' message, with the missing labels. */
 static const char *affinity_rejection(struct arena *arena, const struct json *pod,
                                       const struct json *node)
 {
@@ -76,7 +76,8 @@ bool scheduler_check_node(struct arena *arena, const struct json *pod, const str
     return ret->count > 0;
 }
 
-/* Pods without a network of their own share the ports of a machine, whatever node they are on. */
+/* Pods without a network of their own share the ports of the machine, whichever of its nodes they
+ * are on. */
 static bool shared_port_is_taken(const struct scheduler_view *view, size_t node,
                                  const struct node_usage *asked)
 {
@@ -104,7 +105,7 @@ bool scheduler_check_room(struct arena *arena, const struct scheduler_view *view
                          "node(s) didn't have free ports for the requested pod ports (pods share "
                          "the ports of this machine, which forbids namespaces)",
                          false);
-    /* Unlike time on its cpus a machine's devices cannot be shared by its nodes. */
+    /* Unlike cpu time, the devices of a machine cannot be shared by its nodes. */
     if (ret->count == 0 && gpus > 0) {
         for (size_t i = 0; i < view->count; i++)
             if (i != node && overcommit_is_one_machine(view->nodes[i].node, at->node))
@@ -128,7 +129,7 @@ static int compare_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Each reason with the number of nodes that give it, as "2 Insufficient cpu". */
+/* Counts the nodes per reason: "2 Insufficient cpu". */
 static size_t count_reasons(struct arena *arena, const struct scheduler_rejection *rejections,
                             size_t count, const char ***ret)
 {

@@ -1,4 +1,4 @@
-/* The taints of nodes; see taints.h. */
+/* See taints.h. */
 #include "engine/scheduler/taints.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 
 static const char NO_SCHEDULE[] = "NoSchedule", NO_EXECUTE[] = "NoExecute";
 
-/* A condition with this status makes that taint. */
+/* A node whose condition has this status gets this taint. */
 static const struct row {
     const char *condition, *status, *taint;
 } ROWS[] = {
@@ -44,8 +44,8 @@ void taints_add_not_ready(struct arena *arena, struct json *node)
         add_taint(arena, json_ensure_array(arena, spec, "taints"), TAINT_NOT_READY);
 }
 
-/* A node that has not said yet how it is keeps the taint it was made with; upstream takes it away
- * until its patience with a silent node is over. */
+/* A node that has not reported yet keeps the taint that it was created with. Kubernetes removes
+ * that taint until the node's monitoring grace period is over. */
 static bool is_wanted(const struct json *node, const struct row *row)
 {
     const struct json *condition = kube_condition_get(node, row->condition);
@@ -55,7 +55,7 @@ static bool is_wanted(const struct json *node, const struct row *row)
     return str_eq(json_get_string(condition, "status", ""), row->status);
 }
 
-/* Of those that are decided here. */
+/* Whether a taint of the node stays as it is. */
 static bool is_kept(const struct json *node, const struct json *taint)
 {
     const char *key = json_get_string(taint, "key", "");
@@ -111,7 +111,7 @@ static bool taints_tolerates(const struct json *toleration, const char *key, con
     return its_key[0] && str_eq(json_get_string(toleration, "value", ""), value);
 }
 
-/* The first of the pod's tolerations that fits, or NULL. */
+/* The first toleration of the pod that matches the taint, or NULL. */
 static const struct json *toleration_of(const struct json *pod, const struct json *taint)
 {
     JSON_EACH (toleration, json_at(pod, "spec", "tolerations", NULL)) {

@@ -1,4 +1,4 @@
-/* Spreading pods; see topology_spread.h. */
+/* See topology_spread.h. */
 #include "engine/scheduler/topology_spread.h"
 
 #include "base/str.h"
@@ -12,11 +12,11 @@ static const char ONE_TOO_MANY[] = "node(s) didn't match pod topology spread con
 static const char NO_LABEL[] =
     "node(s) didn't match pod topology spread constraints (missing required label)";
 
-/* A constraint, counted. */
+/* A constraint with its counts. */
 struct spread {
     const size_t *domains;
-    int64_t *counts; /* of a domain: pods of its like */
-    bool *counted;   /* of a node: it is one of those the pod may be spread over */
+    int64_t *counts; /* per domain: pods that the selector matches */
+    bool *counted;   /* per node: the node counts for the constraint */
     struct kube_selector selector;
 };
 
@@ -41,7 +41,9 @@ static bool has_every_label(const struct json *pod, const struct json *node)
     return true;
 }
 
-/* Nodes the pod can never go to do not count, unless it says so; of taints it is the other way. */
+/* Whether a node counts. By default, nodes that the pod's node affinity excludes do not count
+ * (nodeAffinityPolicy), and nodes with taints that the pod does not tolerate do (nodeTaintsPolicy).
+ */
 static bool topology_spread_counts(struct arena *arena, const struct json *pod,
                                    const struct json *constraint, const struct json *node)
 {
@@ -71,7 +73,7 @@ static void spread_init(struct arena *arena, const struct json *pod, const struc
     }
 }
 
-/* Of the emptiest domain; none at all where there are fewer domains than there should be. */
+/* The smallest count of a domain; 0 if there are fewer domains than minDomains. */
 static int64_t topology_spread_fewest(struct arena *arena, const struct spread *spread,
                                       const struct scheduler_view *view, int64_t min_domains)
 {
@@ -123,7 +125,7 @@ void topology_spread_score(struct arena *arena, const struct json *pod,
         spread_init(arena, pod, constraint, view, &spread);
         for (size_t node = 0; node < view->count; node++) {
             size_t domain = spread.domains[node];
-            /* Outside of all domains is worse than in the fullest of them. */
+            /* A node without the label scores lower than the fullest domain. */
             scores[node] -=
                 domain == TOPOLOGY_NONE ? (int64_t)view->pod_count + 1 : spread.counts[domain];
         }

@@ -1,5 +1,5 @@
-/* The cluster as the informers show it and the scheduler has decided since, for the pure functions
- * to look at. See scheduler_internal.h. */
+/* Builds the view for the pure functions from the informers and the scheduler's own decisions
+ * since. See internal.h. */
 #include "engine/scheduler/internal.h"
 
 #include "base/mem.h"
@@ -26,12 +26,14 @@ static void gather_nodes(struct scheduler *scheduler, struct arena *arena,
     ret->view.count = filled;
 }
 
-/* The room of those for whom others are leaving. It is kept from whoever matters no more. */
+/* Counts the resources of nominees as used, unless the pod has a higher priority than the nominee.
+ */
 static void view_reserve(struct scheduler *scheduler, struct arena *arena, const char *key,
                          int64_t priority, struct scheduler_gathered *ret)
 {
     struct scheduler_node *nodes = (struct scheduler_node *)ret->view.nodes;
-    size_t *copy_of = ARENA_ARRAY(arena, size_t, ret->view.count + 1); /* its number, from 1 */
+    /* the number of its copy, from 1; 0: none */
+    size_t *copy_of = ARENA_ARRAY(arena, size_t, ret->view.count + 1);
     const char *whose;
     void *value;
     ret->copies = ARENA_ARRAY(arena, struct node_usage, ret->view.count + 1);
@@ -129,7 +131,8 @@ static const struct json *find_node(struct scheduler *scheduler, const char *nam
     return node ? node->json : NULL;
 }
 
-/* What pods of the same machine have is taken, by those that are there and those on their way. */
+/* Devices of other pods on the same machine are taken, whether the pods run there or are assumed
+ * there. */
 const char *scheduler_devices(struct scheduler *scheduler, struct arena *arena,
                               const struct json *pod, const char *node)
 {

@@ -13,7 +13,7 @@
 struct stream;
 struct open_call;
 
-/* ---- Where it goes: http_proxy_target.c ------------------------------------------------------ */
+/* ---- http_proxy_target.c --------------------------------------------------------------------- */
 
 /* "web", "web:80", "web:http", "http:web:80"; missing parts are "". */
 struct http_proxy_name {
@@ -38,7 +38,7 @@ int http_proxy_pick_endpoint(const struct json *subsets, const char *service, co
                              uint64_t seed, const struct json **ret_address, int *ret_port,
                              struct err *err);
 
-/* ---- What is sent: http_proxy_request.c ------------------------------------------------------ */
+/* ---- http_proxy_request.c -------------------------------------------------------------------- */
 
 /* Whether a header is about one connection only and is not passed on. The Connection header in
  * `headers`, the headers of the message, may name further ones. */
@@ -56,7 +56,7 @@ void http_proxy_write_request(struct arena *arena, const struct http_request *re
 struct http_header *http_proxy_answer_headers(struct arena *arena, const struct http_header *from,
                                               const char *prefix);
 
-/* ---- What comes back: http_proxy_answer.c ---------------------------------------------------- */
+/* ---- http_proxy_answer.c --------------------------------------------------------------------- */
 
 struct http_proxy_answer_handler {
     /* After a status 101 the bytes that follow the header are not kept: see `ret_used`. `length` is
@@ -90,7 +90,7 @@ int http_proxy_answer_feed(struct http_proxy_answer *answer, const char *data, s
 /* The server has ended its side, which may be the end of the body. */
 int http_proxy_answer_end(struct http_proxy_answer *answer, struct err *err);
 
-/* ---- After a change of protocol: http_proxy_tunnel.c ----------------------------------------- */
+/* ---- http_proxy_tunnel.c --------------------------------------------------------------------- */
 
 /* Passes bytes on between the client, whose stream is not started yet, and the pod, whose stream
  * is. Takes both streams. Ends when either of them or the server ends. `early` are bytes that came

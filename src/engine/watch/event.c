@@ -1,6 +1,6 @@
-/* The events of a watch as JSON lines. A plain watcher gets the stored bytes as they are; one with
- * a selector gets what enters and leaves its set as ADDED and DELETED; one that wants Tables gets
- * one row per event. */
+/* The events of a watch as JSON lines. A watcher without options gets the stored bytes. A watcher
+ * with a selector gets objects that enter and leave its set as ADDED and DELETED. A watcher with
+ * Tables gets one row per event. */
 #include "base/buf.h"
 #include "engine/stored/version_trees.h"
 #include "engine/watch/internal.h"
@@ -55,7 +55,7 @@ static const struct json *watch_tree_of(struct watcher *watcher, struct store_ob
     return version_trees_get(engine_version_trees(watcher->call->engine), stored);
 }
 
-/* An object in the form of a watcher that does not want it whole. */
+/* The object as a Table or as metadata alone. */
 static struct json *as_formed(struct watcher *watcher, const struct json *object)
 {
     return watcher->table ? as_table(watcher, object)
@@ -67,7 +67,7 @@ static bool wants_whole_objects(const struct watcher *watcher)
     return !watcher->table && !watcher->call->partial;
 }
 
-/* One object of the store in the watcher's form. */
+/* Appends a stored object in the watcher's form. */
 static void append_formed(struct watcher *watcher, const char *type, struct store_object *stored,
                           struct buf *out)
 {
@@ -78,7 +78,8 @@ static void append_formed(struct watcher *watcher, const char *type, struct stor
         append_json(watcher, type, as_formed(watcher, json), out);
 }
 
-/* What left the set is shown as it was when it was in it, with the version that took it out. */
+/* An object that left the set is shown as it was in the set, with the revision of the change that
+ * removed it. */
 static void append_removed_object(struct watcher *watcher, struct store_object *previous,
                                   int64_t revision, struct buf *out)
 {

@@ -1,4 +1,4 @@
-/* Encoded events and the backlogs that share them; see watch_events.h. */
+/* See events.h. */
 #include "engine/watch/events.h"
 
 #include "base/list.h"
@@ -10,19 +10,19 @@
 
 enum {
     BUCKETS = 256,
-    FORMS_HELD = 16, /* of one change; more are encoded again */
+    FORMS_HELD = 16, /* encodings of one change that are kept; more are encoded again */
     QUEUE_MIN = 8,
 };
 
 struct watch_events {
     struct loop *loop;
-    struct budget bytes;          /* of all events */
-    struct budget_group backlogs; /* by user, each event counted for every backlog it is in */
+    struct budget bytes;          /* all kept events */
+    struct budget_group backlogs; /* per user; an event counts for every backlog that has it */
     struct watch_event *buckets[BUCKETS];
-    /* The forms of the change that is being delivered: the watch that is next may want them. */
+    /* The encodings of the change that is being delivered, for the watches that get it next. */
     struct watch_event *held[FORMS_HELD];
     size_t held_count;
-    struct loop_task forget; /* at the end of the turn */
+    struct loop_task forget; /* drops them at the end of the turn */
     uint64_t ended;
 };
 
@@ -93,7 +93,7 @@ static void watch_backlog_note_end(struct watch_backlog *backlog)
     backlog->ended = true;
 }
 
-/* End backlogs until there is room; where none is left the event is kept all the same. */
+/* Ends backlogs until there is room. If no backlog is left, the event is kept nevertheless. */
 static void watch_events_charge(struct watch_events *events, size_t size)
 {
     while (budget_charge(&events->bytes, size)) {
@@ -221,7 +221,7 @@ static void watch_backlog_grow(struct watch_backlog *backlog)
 
 bool watch_backlog_push(struct watch_backlog *backlog, struct watch_event *event)
 {
-    /* An event that is larger than the limit must be possible where it is the only one. */
+    /* An event that is larger than the limit is accepted if it is the only one. */
     bool alone = !backlog->current && !backlog->count;
     if (alone) {
         budget_force(&backlog->bytes, event->size);

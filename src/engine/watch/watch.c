@@ -1,8 +1,7 @@
-/* WATCH: the changes of a resource as a stream of JSON lines, which event.c makes.
- *
- * What a client has not read waits as shared events (watch_events.h), and the present state that a
- * watch begins with as references to stored objects; a connection itself holds little. A watcher
- * that falls too far behind is ended with 410 Gone, and lists again. */
+/* WATCH: the changes of a resource as a stream of JSON lines, which event.c makes. What a client
+ * has not read yet is kept as shared events (events.h), and the initial state of a watch as
+ * references to stored objects; a connection itself holds little. A watcher that is too far behind
+ * is ended with 410 Gone, and its client lists again. */
 #include "engine/watch/watch.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -14,21 +13,21 @@
 #include <stdlib.h>
 
 enum {
-    /* What a connection holds unread: one record of TLS waits, the next is being sent. A buffer of
-     * that size takes 32 KiB. */
+    /* Unread bytes that a connection holds: one TLS record waits while the next is being sent. A
+     * buffer of that size takes 32 KiB. */
     STREAM_HIGH = 24 * 1024,
-    /* The same of a watch of this process, where an event is larger than that: smaller ones are
-     * taken whole in the next turn. */
+    /* The same for a watch of this process, for events that are larger. Smaller ones are read whole
+     * in the next turn. */
     LOCAL_HIGH = 256 * 1024,
     BOOKMARK_MS = 60 * 1000,
     TIMEOUT_DEFAULT_S = 3600,
     TIMEOUT_MAX_S = 24 * 3600,
-    NOBODYS_REVISION = 1, /* written before the server listened: no list was ever of it */
+    FIRST_REVISION = 1, /* written before the server listened: no list has this revision */
 };
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* No further event is put into the backlog. */
+/* Stops adding events to the backlog. */
 static void watcher_stop(struct watcher *watcher)
 {
     if (watcher->watch)
@@ -60,7 +59,7 @@ static void watcher_finish(struct watcher *watcher)
     watcher_release(watcher);
     exchange->on_cancel = NULL;
     exchange->on_drain = NULL;
-    http_end(exchange); /* the watcher's memory goes with it */
+    http_end(exchange); /* frees the watcher, too */
 }
 
 static void on_watch_server_end(struct open_call *link)
@@ -70,7 +69,7 @@ static void on_watch_server_end(struct open_call *link)
 
 /* ---- Sending --------------------------------------------------------------------------------- */
 
-/* The next object of the present state, or the mark of its end, becomes the current event. */
+/* Makes the next object of the initial state, or the bookmark at its end, the current event. */
 static void begin_initial(struct watcher *watcher)
 {
     struct watch_event *event = NULL;
@@ -90,7 +89,7 @@ static void begin_initial(struct watcher *watcher)
         watch_backlog_begin(&watcher->backlog, event);
 }
 
-/* Give the connection what it takes. The watcher may be gone afterwards. */
+/* Writes as much as the connection takes. May free the watcher. */
 static void watcher_pump(struct watcher *watcher)
 {
     struct http_exchange *exchange = watcher->call->exchange;
@@ -123,7 +122,7 @@ static void on_watch_drain(struct http_exchange *exchange)
     watcher_pump(exchange->context);
 }
 
-/* The client is too far behind. What it has begun to read it may read to its end. */
+/* The client is too far behind. It still gets the whole current event. */
 static void watcher_expire(struct watcher *watcher)
 {
     struct err err = ERR_INIT;
@@ -141,7 +140,7 @@ static void watcher_expire(struct watcher *watcher)
         watch_event_unref(event);
 }
 
-/* The server needs the memory: called when any watcher adds an event. */
+/* The server needs the memory. Called when any watcher adds an event. */
 static void end_backlog(struct watch_backlog *backlog)
 {
     struct watcher *watcher = CONTAINER_OF(backlog, struct watcher, backlog);
@@ -153,8 +152,7 @@ static void end_backlog(struct watch_backlog *backlog)
         watcher_finish(watcher);
 }
 
-/* Put the event behind all others, unless the watch has ended meanwhile. The watcher may be gone
- * afterwards. */
+/* Adds the event to the backlog, unless the watch has ended. May free the watcher. */
 static void send_event(struct watcher *watcher, struct watch_event *event)
 {
     if (event && watcher->ending) {
@@ -171,7 +169,8 @@ static void on_watch_timeout(struct loop_timer *timer)
     struct watcher *watcher = CONTAINER_OF(timer, struct watcher, timeout);
     watcher_stop(watcher);
     watcher->ending = true;
-    watch_backlog_drop(&watcher->backlog); /* the client goes on behind what it has read */
+    /* the client continues after the last event that it has read */
+    watch_backlog_drop(&watcher->backlog);
     watcher_pump(watcher);
 }
 
@@ -193,7 +192,8 @@ static void on_watch_event(void *context, const struct store_event *event)
 static void on_bookmark(struct loop_timer *timer)
 {
     struct watcher *watcher = CONTAINER_OF(timer, struct watcher, bookmark);
-    /* A change is delivered in the turn in which it is committed, so all of them have been. */
+    /* Every change is delivered in the turn in which it is committed, so the backlog has all of
+     * them. */
     watcher->seen = store_revision(engine_store(watcher->call->engine));
     loop_timer_start(timer, BOOKMARK_MS);
     send_event(watcher, watch_bookmark_new(watcher, watcher->seen, false));
@@ -232,7 +232,7 @@ static int watch_read_options(struct api_call *call, struct watch_options *ret, 
     return 0;
 }
 
-/* History that is gone or yet to come is told inside the stream, where every client looks for it.
+/* A revision that is too old or too new is reported inside of the stream, where clients expect it.
  */
 static void answer_refused(struct watcher *watcher, const struct err *err)
 {
@@ -248,11 +248,11 @@ static int open_watch(struct watcher *watcher, const char *prefix, int64_t since
 {
     struct store *store = engine_store(watcher->call->engine);
     int64_t current = store_revision(store);
-    if (since >= 0 && since <= NOBODYS_REVISION)
+    if (since >= 0 && since <= FIRST_REVISION)
         return err_set(err, ERR_EXPIRED, "too old resource version: %" PRId64 " (%" PRId64 ")",
                        since, current);
-    /* Upstream such a watch waits for the version in silence. Here revisions never repeat, so who
-     * knows a later one knew another store, and is sent to look what there is in this one. */
+    /* In Kubernetes such a watch waits for the revision without a response. Here revisions never
+     * repeat, so a client that knows a later one has seen another store, and must list again. */
     if (since > current)
         return err_set(err, ERR_EXPIRED,
                        "resource version %" PRId64 " is newer than this server's %" PRId64
@@ -274,7 +274,7 @@ static void watcher_start(struct watcher *watcher, const struct watch_options *o
         answer_refused(watcher, &err);
         return;
     }
-    if (options->since < 0) /* everything there is, as if it had just been made */
+    if (options->since < 0) /* sends all objects as ADDED */
         watcher->initial_count = store_list(engine_store(call->engine), prefix, &watcher->initial);
     watcher->initial_end = options->initial_end;
     watcher->initial_revision = watcher->seen;
