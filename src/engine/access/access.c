@@ -1,4 +1,4 @@
-/* Role-based access; see access.h. */
+/* See access.h. */
 #include "engine/access/access.h"
 
 #include "kube/object.h"
@@ -17,8 +17,8 @@ bool access_list_has(const struct json *list, const char *value)
     return false;
 }
 
-/* "pods", "pods/log", "*" for all of them and "*" "/scale" for one subresource of every resource.
- */
+/* "pods", "pods/log", "*" for all resources, and "*" "/scale" for one subresource of every
+ * resource. */
 bool access_resource_matches(const struct json *resources, const char *resource,
                              const char *subresource)
 {
@@ -101,7 +101,7 @@ static bool is_selected(struct arena *arena, const struct json *selectors, const
     return false;
 }
 
-/* A role that gathers others has their rules, besides those written into it. */
+/* The role's own rules, and those of the roles that its aggregationRule selects. */
 static const struct json *access_gather_rules(struct arena *arena,
                                               const struct access_policy *policy,
                                               const struct json *role)
@@ -205,7 +205,7 @@ bool access_each_rule(struct arena *arena, const struct access_policy *policy,
     return false;
 }
 
-/* ---- The answer ------------------------------------------------------------------------------ */
+/* ---- The response ---------------------------------------------------------------------------- */
 
 struct decision {
     struct arena *arena;

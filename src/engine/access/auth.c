@@ -1,4 +1,4 @@
-/* Authentication; see auth.h. */
+/* See auth.h. */
 #include "engine/access/auth.h"
 
 #include "base/mem.h"
@@ -27,7 +27,7 @@ static bool auth_is_same_token(const char *given, const char *token)
     return difference == 0;
 }
 
-/* Whether the object is there and is still the one that was meant. */
+/* Whether the object exists and has the uid. */
 static bool auth_object_exists(struct arena *arena, struct store *store, const char *plural,
                                const char *namespace_, const char *name, const char *uid)
 {
@@ -69,7 +69,7 @@ static const struct identity *identify_account(struct arena *arena, const struct
     return identity;
 }
 
-/* NULL: none is shown. */
+/* The bearer token of the request, or NULL. */
 static const char *auth_bearer_token(const struct http_request *request)
 {
     const char *value = http_header_get(request->headers, "Authorization");

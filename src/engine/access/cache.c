@@ -1,6 +1,5 @@
-/* Parsed roles and bindings; see access_cache.h. There is no event to miss: each look compares the
- * versions of what is stored with those that were parsed, and when nothing at all was written since
- * the last look, not even that. */
+/* See cache.h. The cache needs no events: each call compares the versions in the store with those
+ * that were parsed, and does not even do that if the store has not changed since the last call. */
 #include "engine/access/cache.h"
 
 #include "base/map.h"
@@ -19,7 +18,7 @@ struct entry {
     struct arena *arena;
     struct json *object; /* NULL: it could not be read, and allows nothing */
     int64_t revision;
-    uint64_t seen; /* the look that saw it last */
+    uint64_t seen; /* the number of the last call that found it in the store */
 };
 
 struct access_cache {
@@ -27,7 +26,7 @@ struct access_cache {
     struct map entries; /* by key */
     VEC(const struct json *) lists[KINDS];
     struct access_policy policy;
-    int64_t revision; /* of the store at the last look */
+    int64_t revision; /* the store's revision at the last call */
     uint64_t look;
 };
 
@@ -97,7 +96,7 @@ static void access_cache_read_kind(struct access_cache *cache, size_t kind)
     free(objects);
 }
 
-/* Those that are gone from the store. */
+/* Drops the objects that are gone from the store. */
 static void forget_unseen(struct access_cache *cache)
 {
     VEC(char *) gone = {0};

@@ -1,6 +1,6 @@
-/* Nobody gives what he has not: whether the rules somebody holds cover those he wants to give away;
- * see access.h. Each rule is taken apart into single permissions, and one rule of his must hold
- * each of them whole: "*" is covered by "*" alone. */
+/* Checks that a user's rules cover the rules that it wants to grant; see access.h. Each rule is
+ * split into single permissions, and one rule of the user must cover each of them completely: only
+ * "*" covers "*". */
 #include "engine/access/access.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* Impersonation; see impersonation.h. */
+/* See impersonation.h. */
 #include "engine/access/impersonation.h"
 
 #include "base/mem.h"
@@ -26,7 +26,7 @@ const char *impersonation_header(const struct http_header *headers)
     return NULL;
 }
 
-/* ---- Whether he may -------------------------------------------------------------------------- */
+/* ---- Authorization --------------------------------------------------------------------------- */
 
 struct request {
     struct arena *arena;
@@ -74,7 +74,8 @@ static int check_user(const struct request *request, const char *user, struct er
     return impersonation_check(request, question, err);
 }
 
-/* The key of an extra is part of the header's name: lower case, with percent escapes. */
+/* The key of an extra attribute is a part of the header's name, in lower case with percent escapes.
+ */
 static char *extra_key(struct arena *arena, const char *header)
 {
     const char *escaped = header + strlen(EXTRA);
@@ -84,7 +85,7 @@ static char *extra_key(struct arena *arena, const char *header)
     return key;
 }
 
-/* One header of the request: may he be, and be in, what it says? */
+/* Checks one header: whether the roles allow to impersonate the user, group or attribute in it. */
 static int check_header(const struct request *request, const struct http_header *header,
                         struct err *err)
 {
@@ -108,10 +109,10 @@ static int check_header(const struct request *request, const struct http_header 
     return impersonation_check(request, question, err);
 }
 
-/* ---- Who he is then -------------------------------------------------------------------------- */
+/* ---- The impersonated identity --------------------------------------------------------------- */
 
-/* Those that are named; a service account that comes without any is in its own; and everybody is
- * one who is known, or one who is not. */
+/* The named groups. A service account without any has its own groups. Every user is also in
+ * system:authenticated or system:unauthenticated. */
 static const char *const *groups_of(struct arena *arena, const struct identity *named,
                                     const struct http_header *headers)
 {

@@ -1,4 +1,4 @@
-/* Tokens of service accounts; see token.h. */
+/* See token.h. */
 #include "engine/access/token.h"
 
 #include "base/base64.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { CLOCK_SLACK_S = 60 }; /* a clock set back a little does not end everything */
+enum { CLOCK_SLACK_S = 60 }; /* tolerates a clock that was set back a little */
 
 static const char SUBJECT_PREFIX[] = "system:serviceaccount:";
 
@@ -81,7 +81,7 @@ static int token_reject(struct err *err, const char *reason)
     return err_set(err, ERR_UNAUTHORIZED, "%s", reason);
 }
 
-/* Takes the same time wherever the two differ. */
+/* The time does not depend on where the signatures differ. */
 static bool same_seal(const unsigned char *made, const char *given, size_t size)
 {
     unsigned difference = size != ENGINE_SEAL_SIZE;

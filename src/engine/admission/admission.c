@@ -1,5 +1,4 @@
-/* What a write needs besides being right in itself: what the store must have for it or hold after
- * it. Hooks of the registry, called after validation and before the write is queued. */
+/* Admission of pods and namespaces. See admission.h. */
 #include "engine/admission/admission.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -9,8 +8,8 @@
 #include "engine/scheduler/taints.h"
 #include "kube/object.h"
 
-/* A namespace comes with its account and certificate, in the same commit: who made it may use it at
- * once. */
+/* The default service account and the certificate are created in the same commit as the namespace,
+ * so that it can be used at once. */
 int admission_admit_namespace(struct api_call *call, struct json *namespace_,
                               const struct json *old, struct err *err)
 {
@@ -25,7 +24,8 @@ int admission_admit_namespace(struct api_call *call, struct json *namespace_,
 static const char MOUNT_PATH[] = "/var/run/secrets/kubernetes.io/serviceaccount";
 static const char VOLUME_PREFIX[] = "kube-api-access-";
 
-/* As Kubernetes writes it. The node gives a token for longer: it ends with the pod anyway. */
+/* Kubernetes' value. The node asks for a longer lifetime, because the token ends with the pod
+ * anyway. */
 enum { TOKEN_LIFE_S = 3607 };
 
 static struct json *add_source(struct arena *arena, struct json *sources, const char *type)
@@ -35,7 +35,7 @@ static struct json *add_source(struct arena *arena, struct json *sources, const 
     return json_ensure_object(arena, source, type);
 }
 
-/* token, ca.crt and namespace: what a client in a pod looks for. */
+/* The volume with token, ca.crt and namespace, where clients in pods look for them. */
 static struct json *access_volume(struct arena *arena, const char *name)
 {
     struct json *volume = json_object(arena), *item;
@@ -72,7 +72,7 @@ static bool has_mount(const struct json *container)
     return false;
 }
 
-/* Into every container that has nothing of its own there. */
+/* Mounts it into every container that has no mount at that path. */
 static void mount_access(struct arena *arena, struct json *spec)
 {
     static const char *const lists[] = {"initContainers", "containers"};
@@ -112,9 +112,9 @@ static int load_account(struct api_call *call, const struct json *pod, struct js
     return result;
 }
 
-/* ---- A pod's patience ------------------------------------------------------------------------ */
+/* ---- Default tolerations of a pod ------------------------------------------------------------ */
 
-/* How long a pod stays on a node that does not answer, where it does not say. */
+/* The default of tolerationSeconds for a node that is not ready or unreachable. */
 enum { TOLERATION_S = 300 };
 
 static bool tolerates_taint(const struct json *spec, const char *taint)

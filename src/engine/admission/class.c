@@ -1,5 +1,4 @@
-/* What classes give to those that name them, or name none: the priority of a pod and the storage
- * class of a claim. Hooks of the registry, as those of admission.c. */
+/* The defaults that classes give: the priority of a pod and the storage class of a claim. */
 #include "base/str.h"
 #include "engine/admission/admission.h"
 #include "kube/object.h"
@@ -9,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The best of the classes for which `beats` holds against the best so far (NULL: none yet). Only
- * those with `word` in them are read at all: every pod that is made comes here. */
+/* Returns the best class: `beats` compares a class with the best so far (NULL: none yet). Parses
+ * only classes whose bytes contain `word`, because this runs for every new pod. */
 static struct json *find_class(struct api_call *call, const struct registry_resource *classes,
                                const char *word,
                                bool (*beats)(const struct json *class_, const struct json *best))
@@ -38,7 +37,7 @@ static const struct registry_resource *priority_classes(void)
     return registry_built_in("scheduling.k8s.io", "v1", "priorityclasses");
 }
 
-/* Of several the lowest, as upstream. */
+/* Of several default classes the one with the lowest value counts, as in Kubernetes. */
 static bool is_lower_default(const struct json *class_, const struct json *best)
 {
     return json_get_bool(class_, "globalDefault", false) &&
@@ -109,7 +108,7 @@ int admission_admit_priority_class(struct api_call *call, struct json *class_,
 
 /* ---- Storage --------------------------------------------------------------------------------- */
 
-/* Of several the newest, as upstream. */
+/* Of several default classes the newest counts, as in Kubernetes. */
 static bool is_newer_default(const struct json *class_, const struct json *best)
 {
     return kube_class_is_default(class_) &&

@@ -1,4 +1,4 @@
-/* What LimitRanges do; see limit_range.h. */
+/* See limit_range.h. */
 #include "engine/admission/limit_range.h"
 
 #include "base/buf.h"
@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-    NOTES_MAX = 256 * 1024, /* of an annotation, as all annotations together may have */
-    REFUSALS_MAX = 4096,    /* an answer shows less */
+    NOTES_MAX = 256 * 1024, /* the limit of all annotations together */
+    REFUSALS_MAX = 4096,    /* a response shows less */
     WORK_MAX = 200000,
 };
 
@@ -54,14 +54,14 @@ bool limit_range_is_too_large(const struct json *ranges, const struct json *pod)
     return containers > 1 && amounts > WORK_MAX / containers;
 }
 
-/* ---- Filling in ------------------------------------------------------------------------------ */
+/* ---- Defaults -------------------------------------------------------------------------------- */
 
 static int compare_texts(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Of the defaults what the container does not have. Returns their names, "cpu, memory", or "". */
+/* Adds the defaults that the container does not have. Returns their names, "cpu, memory", or "". */
 static const char *limit_range_merge(struct arena *arena, struct json *resources, const char *part,
                                      const struct json *defaults)
 {
@@ -121,12 +121,12 @@ bool limit_range_set_defaults(struct arena *arena, const struct json *range, str
     return true;
 }
 
-/* ---- Refusing -------------------------------------------------------------------------------- */
+/* ---- Rejecting ------------------------------------------------------------------------------- */
 
 struct refusals {
     struct arena *arena;
     const char *type; /* "Container" */
-    struct buf text;  /* the first of them, ", " between them */
+    struct buf text;  /* the first messages, separated by ", " */
     size_t count;
 };
 
@@ -187,7 +187,7 @@ static void check_min(struct refusals *refusals, const struct json *min, struct 
                                                   limit_range_text_of(refusals->arena, limit)));
 }
 
-/* Claims have no limits that count: of them the request is looked at. */
+/* Claims have only requests, so their requests are checked. */
 static void check_max(struct refusals *refusals, const struct json *max, struct amounts *amounts,
                       bool by_request)
 {
@@ -242,8 +242,8 @@ static void limit_range_check(struct refusals *refusals, const struct json *item
         check_ratio(refusals, ratio, &amounts);
 }
 
-/* Into `total`: the sum, or where it is more, the amount itself. `known` finds the amounts of the
- * total by name. */
+/* Adds the amounts to `total` or, without `add`, takes the maximum. `known` finds the amounts of
+ * the total by name. */
 static void limit_range_gather(struct arena *arena, struct json *total, struct map *known,
                                const struct json *amounts, bool add)
 {
@@ -270,7 +270,8 @@ static void limit_range_gather(struct arena *arena, struct json *total, struct m
     }
 }
 
-/* Of the whole pod: its containers together, or its largest init container. */
+/* The resources of a whole pod: the sum of its containers or, per resource, its largest init
+ * container. */
 static struct json *resources_of_pod(struct arena *arena, const struct json *pod)
 {
     static const char *const parts[] = {"requests", "limits"};

@@ -1,5 +1,4 @@
-/* What a namespace allows its pods and claims. Hooks of the registry and parts of them, as those of
- * admission.c. */
+/* Admission by the LimitRanges of the namespace. See admission.h. */
 #include "base/str.h"
 #include "engine/admission/admission.h"
 #include "engine/admission/limit_range.h"
@@ -45,7 +44,7 @@ int admission_limit_pod(struct api_call *call, struct json *pod, struct err *err
             err);
     JSON_EACH (range, ranges)
         changed |= limit_range_set_defaults(call->arena, range, pod);
-    /* A limit by default may be less than what the pod asks for. */
+    /* A default limit may be less than the pod's request. */
     if (changed)
         call->route.resource->hooks.validate(&call->invalid, pod, NULL);
     if (call->invalid.count > 0)

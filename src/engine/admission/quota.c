@@ -1,4 +1,4 @@
-/* Quotas; see quota.h. */
+/* See quota.h. */
 #include "engine/admission/quota.h"
 
 #include "base/buf.h"
@@ -58,7 +58,8 @@ void quota_add(struct arena *arena, struct json *total, const struct json *amoun
 
 /* ---- Pods ------------------------------------------------------------------------------------ */
 
-/* The names under which an amount of a container counts: a request of cpu also as plain "cpu". */
+/* Calls back with each name under which an amount of a container counts: a request of cpu also
+ * counts as "cpu". */
 static void each_name(struct arena *arena, const char *prefix, const char *resource,
                       const struct kube_quantity *quantity, struct json *usage,
                       void (*put)(struct arena *arena, struct json *usage, const char *name,
@@ -100,7 +101,7 @@ static bool quota_pod_has_ended(const struct json *pod)
     return str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
 }
 
-/* One that has ended is an object still, but takes nothing. */
+/* A pod that has ended counts as an object, but uses no resources. */
 static void count_pod(struct arena *arena, struct json *usage, const struct json *pod)
 {
     if (quota_pod_has_ended(pod))
@@ -265,7 +266,7 @@ bool quota_is_about(const struct json *quota, const struct kube_resource *id)
     return false;
 }
 
-/* ---- Refusals -------------------------------------------------------------------------------- */
+/* ---- Rejections ------------------------------------------------------------------------------ */
 
 struct json *quota_growth(struct arena *arena, const struct json *quota, const struct json *usage,
                           const struct json *before)
@@ -287,7 +288,7 @@ static int quota_compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The containers that do not say how much of it they take, "a,b"; "" where all do. */
+/* The names of the containers without this request or limit, "a,b"; "" if all have it. */
 static const char *containers_without(struct arena *arena, const struct json *pod, const char *name)
 {
     static const char *const lists[] = {"containers", "initContainers"};
@@ -312,7 +313,7 @@ static const char *containers_without(struct arena *arena, const struct json *po
 const char *quota_missing_fields(struct arena *arena, const struct json *quota,
                                  const struct json *pod)
 {
-    /* In the order of their names, as they are told. */
+    /* Sorted by name, in the order of the message. */
     static const char *const required[] = {"cpu",    "limits.cpu",   "limits.memory",
                                            "memory", "requests.cpu", "requests.memory"};
     const char *text = "";
@@ -327,7 +328,7 @@ const char *quota_missing_fields(struct arena *arena, const struct json *quota,
     return text[0] ? arena_printf(arena, "must specify %s", text) : NULL;
 }
 
-/* "a=1,b=2" of these names. */
+/* "a=1,b=2" for these names. */
 static const char *list_amounts(struct arena *arena, const struct json *amounts,
                                 const char *const *names, size_t count)
 {

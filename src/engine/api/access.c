@@ -74,7 +74,7 @@ int api_check_path(struct engine *engine, struct arena *arena, const struct iden
                          access_forbidden_message(arena, identity, &question, answer.reason));
 }
 
-/* ---- Nobody gives what he has not ------------------------------------------------------------ */
+/* ---- Privilege escalation -------------------------------------------------------------------- */
 
 static bool access_may_grant(struct api_call *call, const char *verb, const char *resource,
                              const char *namespace_, const char *name)

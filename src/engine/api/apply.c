@@ -18,7 +18,7 @@ bool api_is_apply(const struct api_call *call)
     return size == sizeof(apply_type) - 1 && strncasecmp(type, apply_type, size) == 0;
 }
 
-/* ---- What is applied ------------------------------------------------------------------------- */
+/* ---- The applied object ---------------------------------------------------------------------- */
 
 /* Unlike any other body, this one must have kind and apiVersion. */
 static int apply_check_kind(struct api_call *call, const struct json *config, struct err *err)

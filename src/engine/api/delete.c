@@ -150,7 +150,7 @@ void api_handle_delete(struct api_call *call)
     }
 }
 
-/* ---- Many ------------------------------------------------------------------------------------ */
+/* ---- Collections ----------------------------------------------------------------------------- */
 
 /* The writes of one request. The response is sent when the last one is on disk. */
 struct sweep {

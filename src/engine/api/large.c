@@ -24,7 +24,7 @@ struct large {
     struct err err;
 };
 
-/* ---- On the pool ---- */
+/* ---- On the pool thread ---- */
 
 static int large_prepare_update(struct large *large)
 {
@@ -53,7 +53,7 @@ static void large_prepare(struct loop_work *work)
     call->is_measured = result == 0;
 }
 
-/* ---- On the loop ---- */
+/* ---- On the loop thread ---- */
 
 static void large_finish_create(struct large *large)
 {

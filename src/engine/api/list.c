@@ -238,7 +238,7 @@ static int read_page(struct list *list, struct err *err)
     return 0;
 }
 
-/* ---- Over the turns -------------------------------------------------------------------------- */
+/* ---- Over several turns of the loop ---------------------------------------------------------- */
 
 static void list_free(struct list *list)
 {

@@ -5,7 +5,7 @@
 #include "engine/api/handlers.h"
 #include "engine/api/write.h"
 
-/* ---- May I? ---------------------------------------------------------------------------------- */
+/* ---- Self reviews of access ------------------------------------------------------------------ */
 
 static int read_question(const struct json *spec, struct access_question *ret, struct err *err)
 {
@@ -42,7 +42,7 @@ static int review_access(struct api_call *call, const struct json *review, struc
     return 0;
 }
 
-/* ---- What may I? ----------------------------------------------------------------------------- */
+/* ---- Self reviews of rules ------------------------------------------------------------------- */
 
 struct listing {
     struct arena *arena;
@@ -90,7 +90,7 @@ static int review_rules(struct api_call *call, const struct json *review, struct
     return 0;
 }
 
-/* ---- Who am I? ------------------------------------------------------------------------------- */
+/* ---- Self subject review --------------------------------------------------------------------- */
 
 static void add_extra(struct arena *arena, struct json *user, const char *key, const char *value)
 {

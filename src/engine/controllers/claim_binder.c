@@ -1,4 +1,4 @@
-/* Binding claims; see claim_binder.h. */
+/* See claim_binder.h. */
 #include "engine/controllers/claim_binder.h"
 
 #include "base/str.h"
@@ -30,7 +30,8 @@ bool claim_pod_has_ended(const struct json *pod)
            json_get_int(json_get(pod, "metadata"), "deletionGracePeriodSeconds", 1) == 0;
 }
 
-/* What was made for a pod does not wait for the last of it: the pod may wait for its claim. */
+/* Whether the claim is the ephemeral claim of a pod that has not ended. Such a claim does not wait
+ * for its first consumer, because the pod waits for the claim. */
 static bool was_made_for(struct arena *arena, const struct json *claim, const struct json *pod)
 {
     return !claim_pod_has_ended(pod) && !kube_pod_claim_refusal(arena, pod, claim);
@@ -110,7 +111,7 @@ static struct json *bound_patch(struct arena *arena, const struct json *volume)
     return patch;
 }
 
-/* Only of the version that was looked at: two claims may want it at once. */
+/* The patch names the volume's version, because two claims may want the volume at once. */
 static struct json *reference_patch(struct arena *arena, const struct json *volume,
                                     const struct json *claim)
 {
@@ -129,7 +130,7 @@ static enum claim_step claim_wait_with_event(struct claim_event *ret_event, cons
     return CLAIM_WAIT;
 }
 
-/* Of a claim that has no volume. */
+/* The next step of a claim without a volume. */
 static enum claim_step claim_find_volume(struct arena *arena, const struct claim_view *view,
                                          struct json **ret_patch, struct claim_event *ret_event)
 {
@@ -178,7 +179,7 @@ static enum claim_step claim_find_volume(struct arena *arena, const struct claim
     return CLAIM_MAKE_VOLUME;
 }
 
-/* Of a claim that is to have a volume which is nobody's. */
+/* The next step of a claim that takes a free volume. */
 static enum claim_step take_volume(struct arena *arena, const struct claim_view *view,
                                    struct json **ret_patch, struct claim_event *ret_event)
 {
@@ -192,7 +193,7 @@ static enum claim_step take_volume(struct arena *arena, const struct claim_view 
     return CLAIM_PATCH_VOLUME;
 }
 
-/* Its class has it wait until a pod is about to use it. */
+/* Whether the class delays binding until a pod uses the claim, and no pod does yet. */
 static bool is_early(const struct claim_view *view, const char *owner)
 {
     return !view->used && !owner[0] && !named_volume(view->claim)[0] &&

@@ -1,5 +1,5 @@
-/* Takes claims and volumes step by step to where they belong. Each step's answer changes an
- * informer, which brings the object back for the next one. */
+/* Binds and deletes claims and volumes step by step. Each step changes an informer, which queues
+ * the object for the next step. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/claim_binder.h"
@@ -47,7 +47,7 @@ static void on_claim_stepped(void *context, struct json *object, const struct er
     hub_task_end(&step->task);
 }
 
-/* The class it names, if that is there. */
+/* The class that the claim names, or NULL if it does not exist. */
 static const struct json *class_of(struct claims *claims, const struct json *claim)
 {
     const struct kube_object *class_ = kube_informer_get(
@@ -55,7 +55,7 @@ static const struct json *class_of(struct claims *claims, const struct json *cla
     return class_ ? class_->json : NULL;
 }
 
-/* The volume that it names, that was made for it, or else the best that is free. */
+/* The volume that the claim names or that was created for it, else the best free one. */
 static const struct json *volume_of(struct claims *claims, struct arena *arena,
                                     const struct json *claim)
 {
@@ -170,7 +170,7 @@ static void work_on_volume(struct claims *claims, const char *key, const struct 
 static void claim_controller_work(void *context, const char *key)
 {
     struct claims *claims = context;
-    if (!hub_synced(claims->hub)) { /* a class may be on its way */
+    if (!hub_synced(claims->hub)) { /* the list of classes may not have arrived */
         workqueue_put_off(claims->queue, key, UNSYNCED_MS);
         return;
     }
@@ -202,7 +202,7 @@ static void on_claim_changed(void *self, struct kube_object *old, struct kube_ob
         claim_enqueue(claims, claim->namespace_, claim->name);
 }
 
-/* All that wait for a volume: there may be one now. */
+/* Queues all claims that wait for a volume. */
 static void recheck_waiting(struct claims *claims)
 {
     struct kube_informer *informer = hub_informer(claims->hub, "persistentvolumeclaims");

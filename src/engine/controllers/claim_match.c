@@ -1,4 +1,4 @@
-/* Which volumes suit a claim; see claim_match.h and claim_binder.h. */
+/* See claim_match.h and claim_binder.h. */
 #include "engine/controllers/claim_match.h"
 
 #include "base/str.h"
@@ -54,7 +54,7 @@ const char *claim_mismatch(const struct json *claim, const struct json *volume)
     return NULL;
 }
 
-/* It was made for this claim, which need not have been there then. */
+/* Whether the volume's claimRef names this claim. A user may write it before the claim exists. */
 static bool is_kept_for(const struct json *volume, const struct json *claim)
 {
     const struct json *reference = json_at(volume, "spec", "claimRef", NULL);

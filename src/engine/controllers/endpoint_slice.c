@@ -12,16 +12,16 @@
 
 enum { ENDPOINTS_MAX = 100 };
 
-/* An endpoint and the ports it is reached at. */
+/* An endpoint and its ports. */
 struct wanted {
     struct json *endpoint, *ports;
-    const char *key; /* its pod, or its address */
+    const char *key; /* the name of its pod, or its address */
     bool placed;
 };
 
-/* A slice as it becomes. */
+/* A slice under construction. */
 struct draft {
-    const struct json *old; /* NULL: a new one */
+    const struct json *old; /* NULL: a new slice */
     struct json *ports, *endpoints;
 };
 
@@ -42,7 +42,7 @@ static const char *endpoint_slice_key_of(const struct json *endpoint)
     return uid[0] ? uid : json_text(json_element(json_get(endpoint, "addresses"), 0));
 }
 
-/* Every port of a slice has a name, if only the empty one. */
+/* Every port of a slice has a name, which may be empty. */
 static struct json *slice_ports(struct arena *arena, const struct json *ports)
 {
     struct json *list = json_array(arena);
@@ -120,7 +120,7 @@ static void want_addresses(struct plan *plan, const struct json *subset, const c
                             slice_ports(plan->arena, json_get(subset, "ports")));
 }
 
-/* What somebody wrote into the Endpoints of a service that selects no pods. */
+/* The addresses that a client wrote into the Endpoints of a service without a selector. */
 static void want_mirrored(struct plan *plan)
 {
     const struct json *subsets = json_get(plan->observed->endpoints, "subsets");
@@ -137,7 +137,7 @@ static void want_mirrored(struct plan *plan)
 
 /* ---- Slices ---------------------------------------------------------------------------------- */
 
-/* What is in a slice already stays in it. */
+/* Endpoints stay in their slice. */
 static void keep_endpoints(struct plan *plan, struct draft *draft)
 {
     JSON_EACH (endpoint, json_get(draft->old, "endpoints")) {
@@ -186,7 +186,7 @@ static void endpoint_slice_place(struct plan *plan)
         if (!wanted->placed)
             json_append(room_for(plan, wanted)->endpoints, wanted->endpoint);
     }
-    /* A service without a single endpoint has a slice all the same, which says so. */
+    /* A service without endpoints has one empty slice. */
     if (plan->draft_count == 0)
         draft_new(plan, NULL, json_array(plan->arena));
 }
@@ -223,7 +223,7 @@ static struct json *slice_new(struct plan *plan)
     return slice;
 }
 
-/* False if it is so already. */
+/* Returns false if the slice does not change. */
 static bool endpoint_slice_finish(struct plan *plan, const struct draft *draft,
                                   struct endpoint_slice_action *ret)
 {

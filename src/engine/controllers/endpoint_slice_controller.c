@@ -1,5 +1,5 @@
-/* Keeps the EndpointSlices of each service: of its pods where it has a selector, of its Endpoints
- * where somebody else writes those. They go with their owner. */
+/* Keeps the EndpointSlices of each service: from its pods if it has a selector, else from its
+ * Endpoints, which other clients write. The slices are deleted with their owner. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -14,7 +14,7 @@
 enum { STAGE_ACTIONS, STAGES };
 
 struct slice_run {
-    struct workload_run run; /* first */
+    struct workload_run run; /* must be first */
     struct endpoint_slice_action *actions;
     size_t count;
 };
@@ -24,7 +24,7 @@ static char *endpoint_slice_version_of(const struct json *slice)
     return mem_printf("%s@%s", kube_meta_uid(slice), kube_meta_resource_version(slice));
 }
 
-/* ---- Carrying out ---------------------------------------------------------------------------- */
+/* ---- Carrying out a plan --------------------------------------------------------------------- */
 
 static void on_endpoint_slice_answer(void *context, struct json *object, const struct err *err)
 {
@@ -146,7 +146,7 @@ static const struct workload_kind SERVICES = {
     .plan = endpoint_slice_make_plan,
 };
 
-/* ---- Hearing --------------------------------------------------------------------------------- */
+/* ---- Changes of objects ---------------------------------------------------------------------- */
 
 static void pod_changed(struct workloads *services, const struct kube_object *pod)
 {

@@ -1,5 +1,5 @@
-/* Keeps the Endpoints of each service that has a selector: written when they differ, removed with
- * the service. */
+/* Keeps the Endpoints of each service with a selector: writes them when they differ, and deletes
+ * them with the service. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -49,7 +49,7 @@ static void on_endpoints_written(void *context, struct json *object, const struc
     hub_task_end(&writing->task);
 }
 
-/* The service may have gone meanwhile: then what was made goes, too. */
+/* If the service was deleted meanwhile, the new Endpoints are deleted, too. */
 static void on_endpoints_created(void *context, struct json *object, const struct err *err)
 {
     const struct writing *writing = context;
@@ -117,7 +117,8 @@ static void endpoints_controller_work(void *context, const char *key)
                     on_endpoints_written, writing_new(endpoints, key));
         return;
     }
-    /* Without a selector the addresses are somebody else's to write; another name has none. */
+    /* Other clients write the Endpoints of a service without a selector. A service of type
+     * ExternalName has none. */
     const struct json *spec = service ? json_get(service->json, "spec") : NULL;
     const struct json *map = json_get(spec, "selector");
     if (!service || json_count(map) == 0 || service_is(spec, "ExternalName") ||
@@ -136,7 +137,7 @@ static void endpoints_enqueue(struct endpoints *endpoints, const struct kube_obj
     workqueue_add(endpoints->queue, key);
 }
 
-/* The services a pod belonged to or belongs to. */
+/* Queues the services whose selector matches the pod. */
 static void enqueue_services(struct endpoints *endpoints, const struct kube_object *pod)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

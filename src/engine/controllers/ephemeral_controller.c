@@ -1,6 +1,6 @@
-/* Makes the claims of ephemeral volumes: one a volume, from the template in the pod, owned by the
- * pod and so deleted with it. A claim that has the name already and belongs to somebody else is
- * left alone, and the pod is told; it gets its own when that one is gone. */
+/* Creates the claims of ephemeral volumes: one per volume, from the template in the pod, owned by
+ * the pod and so deleted with it. If another claim has the name already, the pod gets an event, and
+ * its claim is created when the other one is gone. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -17,12 +17,12 @@ struct ephemerals {
     struct workqueue *queue; /* keys of pods */
 };
 
-/* The claims of one pod that are being made. */
+/* The claims of one pod that are being created. */
 struct making {
     struct hub_task task;
     struct ephemerals *ephemerals;
     char *key;
-    size_t open; /* answers to come */
+    size_t open; /* calls in flight */
     bool failed;
 };
 
@@ -48,7 +48,7 @@ static void ephemeral_making_unref(struct making *making)
     hub_task_end(&making->task);
 }
 
-/* One that exists is seen when its informer shows it: it is ours, or the pod is told then. */
+/* If the claim exists, the informer will show it, and the next pass checks its owner. */
 static void on_ephemeral_claim_made(void *context, struct json *object, const struct err *err)
 {
     struct making *making = context;
@@ -87,7 +87,7 @@ static struct json *make_claim(struct arena *arena, const struct json *pod,
     return claim;
 }
 
-/* Make what is missing, and tell of what is somebody else's. */
+/* Creates the missing claims, and reports names that are taken. */
 static void make_missing(struct making *making, struct arena *arena, const struct kube_object *pod)
 {
     struct hub *hub = making->ephemerals->hub;
@@ -127,12 +127,12 @@ static void ephemeral_controller_work(void *context, const char *key)
     hub_task_begin(ephemerals->hub, &making->task, making_release);
     making->ephemerals = ephemerals;
     making->key = mem_strdup(key);
-    making->open = 1; /* ourselves */
+    making->open = 1; /* released at the end of this function */
     make_missing(making, arena, pod);
     ephemeral_making_unref(making);
 }
 
-/* The pod, if it has an ephemeral volume: with the claim of this name, or any (NULL). */
+/* Queues the pod if it has an ephemeral volume: with the claim of this name, or any (NULL). */
 static void ephemeral_enqueue(struct ephemerals *ephemerals, const struct kube_object *pod,
                               const char *claim_name)
 {

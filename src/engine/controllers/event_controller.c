@@ -1,4 +1,4 @@
-/* Events are news: those older than an hour are removed. */
+/* Deletes events that are older than an hour. */
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
@@ -14,7 +14,7 @@ struct events {
     struct loop_timer timer;
 };
 
-/* When it was last seen to happen. */
+/* When the event last happened. */
 static int64_t last_seen_ms(const struct json *event)
 {
     static const char *const names[] = {"lastTimestamp", "eventTime"};
@@ -27,7 +27,7 @@ static int64_t last_seen_ms(const struct json *event)
     return seen;
 }
 
-/* Whatever became of it, the next round looks again. */
+/* If the deletion fails, the next round tries again. */
 static void on_event_removed(void *context, struct json *object, const struct err *err)
 {
 }

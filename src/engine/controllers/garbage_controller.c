@@ -1,7 +1,7 @@
-/* The garbage collector: deletes what has lost its owners and lets go of owners whose deletion
- * waits for their dependents. It keeps who depends on whom by uid, from the informers of all
- * resources; before it takes an owner for gone it asks the API itself, since an informer may be
- * late. */
+/* The garbage collector: deletes objects that have lost their owners, and removes the finalizers of
+ * owners whose deletion waits for their dependents. It keeps the dependents per uid of the owner,
+ * from the informers of all resources. Before it treats an owner as gone it asks the API, because
+ * an informer may be late. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -94,7 +94,7 @@ static void enqueue_dependents(struct garbage *garbage, const char *owner_uid)
         workqueue_add(garbage->queue, dependents->keys.items[i]);
 }
 
-/* Owners that wait for their dependents look again. */
+/* Queues the owners, because they may wait for this object. */
 static void enqueue_waiting_owners(struct garbage *garbage, const struct json *object)
 {
     JSON_EACH (owner, owners_of(object)) {
@@ -131,7 +131,7 @@ static void on_garbage_changed(void *self, const struct registry_resource *resou
     struct garbage *garbage = self;
     if (old)
         garbage_remove_object(garbage, resource, old);
-    /* Gone, also where another of the same name has come at once. */
+    /* The object is gone, also if another one of the same name has replaced it at once. */
     if (old && (!new_ || !str_eq(old->uid, new_->uid))) {
         free(map_remove(&garbage->keys, old->uid));
         enqueue_dependents(garbage, old->uid);
@@ -143,7 +143,7 @@ static void on_garbage_changed(void *self, const struct registry_resource *resou
 
 /* ---- Deciding on one object ------------------------------------------------------------------ */
 
-/* The work on one key: its owners asked one after the other, then one call that acts. */
+/* The work on one key: asks for its owners one after the other, then acts with one call. */
 struct check {
     struct hub_task task;
     struct garbage *garbage;
@@ -151,9 +151,9 @@ struct check {
     struct kube_object *object;
     const struct registry_resource *resource;
     enum garbage_owner owners[OWNERS_MAX];
-    size_t count;   /* of owners */
-    size_t next;    /* to be asked */
-    size_t waiting; /* calls under way */
+    size_t count;   /* of `owners` */
+    size_t next;    /* the next owner to ask for */
+    size_t waiting; /* calls in flight */
     bool failed;
 };
 
@@ -175,8 +175,8 @@ static void check_end(struct check *check)
 static void on_garbage_acted(void *context, struct json *object, const struct err *err)
 {
     struct check *check = context;
-    /* Gone is what was wanted; a conflict is a change that brings the key back by itself, but an
-     * informer that is late would not, so it is tried again. */
+    /* An object that is gone needs nothing more. A conflict means that the object changed, which
+     * queues the key again only if the informer is not late; so it is tried again. */
     if (err && err->code != ERR_NOT_FOUND)
         check->failed = true;
     if (--check->waiting == 0)
@@ -205,7 +205,8 @@ static void garbage_conclude(struct check *check)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *json = check->object->json;
     bool waiting_owner = false;
-    const char *lost = NULL; /* an owner to be forgotten, since others hold the object */
+    /* an owner to remove from the references, because other owners keep the object */
+    const char *lost = NULL;
     size_t position = 0;
     JSON_EACH (owner, owners_of(json)) {
         enum garbage_owner state =
@@ -249,7 +250,7 @@ static void owner_answered(void *context, struct json *object, const struct err 
     ask_next(check);
 }
 
-/* An owner outside of the object's namespace is none. It is told, since it is a mistake. */
+/* An owner in another namespace does not count. An event reports the mistake. */
 static void report_wrong_namespace(struct check *check, const struct json *owner, const char *where)
 {
     kube_event(hub_client(check->garbage->hub), check->object->json, "garbage-collector-controller",
@@ -258,7 +259,7 @@ static void report_wrong_namespace(struct check *check, const struct json *owner
                json_get_string(owner, "kind", ""), json_get_string(owner, "name", ""), where);
 }
 
-/* What the informers know of an owner; OWNER_GONE only means that they know nothing. */
+/* The state of an owner by the informers. OWNER_GONE only means that they do not know it. */
 static enum garbage_owner known_state(struct check *check, const struct json *owner,
                                       const struct registry_resource *kind)
 {
@@ -270,7 +271,7 @@ static enum garbage_owner known_state(struct check *check, const struct json *ow
     if (kind->id.namespaced && namespace_[0] == '\0') {
         report_wrong_namespace(check, owner,
                                "is of a kind in namespaces, and this object is in none");
-        return OWNER_UNKNOWN; /* nobody can say which one is meant */
+        return OWNER_UNKNOWN; /* it is unknown which one is meant */
     }
     if (!object || !str_eq(object->uid, uid))
         return OWNER_GONE;
@@ -305,7 +306,8 @@ static void ask_next(struct check *check)
 
 /* ---- Owners that wait ------------------------------------------------------------------------ */
 
-/* Whether the foreground deletion of `from` waits, maybe by way of others, for the target to go. */
+/* Whether the foreground deletion of `from` waits for `target`, directly or through other objects.
+ */
 static bool waits_for(struct garbage *garbage, const struct kube_object *from, const char *target)
 {
     VEC(const struct kube_object *) open = {0};
@@ -334,8 +336,8 @@ static bool waits_for(struct garbage *garbage, const struct kube_object *from, c
     return found;
 }
 
-/* Dependents that hold up a foreground deletion decide on themselves, in their own turn. One that
- * waits for this owner in its turn holds nothing up: in a circle everybody would wait for ever. */
+/* Queues the dependents, which are decided on by themselves. A dependent whose own deletion waits
+ * for this owner does not block it: in a circle all would wait for ever. */
 static bool garbage_is_blocked(struct check *check)
 {
     const struct dependents *dependents = map_get(&check->garbage->dependents, check->object->uid);
@@ -354,7 +356,7 @@ static bool garbage_is_blocked(struct check *check)
     return any;
 }
 
-/* Take this owner out of every dependent; true if there was any. */
+/* Removes this owner from every dependent. Returns true if there was any. */
 static bool orphan_dependents(struct check *check)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -381,7 +383,7 @@ static void garbage_do_duty(struct check *check, enum garbage_duty duty)
     bool held =
         duty == DUTY_ORPHAN_DEPENDENTS ? orphan_dependents(check) : garbage_is_blocked(check);
     if (held && duty == DUTY_ORPHAN_DEPENDENTS)
-        /* The informers will show them without this owner; then the finalizer goes. */
+        /* When the informers show the dependents without this owner, the finalizer is removed. */
         workqueue_add_after(check->garbage->queue, check->key, UNSYNCED_MS);
     if (!held)
         act_patch(check, check->resource, check->object,
@@ -413,12 +415,12 @@ static void garbage_controller_work(void *context, const char *key)
     if (duty != DUTY_NONE)
         garbage_do_duty(check, duty);
     else if (check->count > OWNERS_MAX)
-        check_end(check); /* more owners than anybody has: left alone */
+        check_end(check); /* more owners than real objects have: ignored */
     else
         ask_next(check);
 }
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 static void *garbage_controller_start(struct hub *hub)
 {

@@ -1,6 +1,6 @@
-/* The life of namespaces: each keeps its default service account and certificate; one that is
- * deleted has all it holds deleted, says what it still waits for, and is let go when it is empty.
- */
+/* The lifecycle of namespaces: creates the default service account and certificate again if they
+ * are missing. Deletes all objects of a namespace that is being deleted, reports what is left, and
+ * removes its finalizer when it is empty. */
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
@@ -17,13 +17,13 @@ struct namespaces {
     struct workqueue *queue;
 };
 
-/* One look at one namespace. */
+/* The work on one namespace. */
 struct sweep {
     struct hub_task task;
     struct namespaces *namespaces;
     char *name;
-    size_t waiting;   /* calls under way */
-    size_t remaining; /* objects that were there */
+    size_t waiting;   /* calls in flight */
+    size_t remaining; /* objects that were found */
     bool failed;
     bool terminating;
 };
@@ -51,9 +51,9 @@ static void last_answered(void *context, struct json *object, const struct err *
     sweep_end(sweep);
 }
 
-/* ---- Terminating ----------------------------------------------------------------------------- */
+/* ---- Deletion -------------------------------------------------------------------------------- */
 
-/* finalize is a subresource the client has no call for; to it, it is an object below the
+/* For the client, which has no call for the subresource finalize, it is an object below the
  * namespace. */
 static void namespace_finalize(struct sweep *sweep)
 {
@@ -70,7 +70,7 @@ static void namespace_finalize(struct sweep *sweep)
                 sweep);
 }
 
-/* "some content remains", with what, for who wonders why a namespace does not go. */
+/* Writes the condition "some content remains", with the objects that are left. */
 static void report_remaining(struct sweep *sweep)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -119,7 +119,7 @@ static void on_namespace_deleted(void *context, struct json *object, const struc
     namespace_settle(sweep);
 }
 
-/* A list asked of the API, not of an informer: what was made a moment ago must not be missed. */
+/* A list from the API, not from an informer, so that a new object is not missed. */
 struct listing {
     struct hub_task task;
     struct sweep *sweep;
@@ -159,7 +159,7 @@ static void on_namespace_listed(void *context, struct json *list, const struct e
     namespace_settle(sweep);
 }
 
-/* A namespace may have thousands of objects: no turn of the loop is to delete them all. */
+/* Deletes page by page: a namespace may have thousands of objects, which would block the loop. */
 static void list_page(struct listing *listing, const char *continue_)
 {
     const struct kube_list_page page = {.limit = PAGE_LIMIT, .continue_ = continue_};
@@ -187,11 +187,11 @@ static void namespace_delete_objects(struct sweep *sweep)
     namespace_settle(sweep);
 }
 
-/* ---- Alive ----------------------------------------------------------------------------------- */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 static const char CERTIFICATE[] = "kube-root-ca.crt";
 
-/* The objects that every namespace has, where a user deleted them. */
+/* The objects that every namespace has, if a user deleted them. */
 struct missing {
     bool account;
     bool certificate; /* kube-system has a copy of it */
@@ -217,7 +217,8 @@ static void on_namespace_made(void *context, struct json *object, const struct e
         sweep_end(sweep);
 }
 
-/* The informer has no data of config maps, so the copy of kube-system is read when it is needed. */
+/* The informer keeps no data of config maps, so the copy in kube-system is read when it is needed.
+ */
 static void on_certificate(void *context, struct json *object, const struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -268,7 +269,7 @@ static void namespace_controller_work(void *context, const char *name)
         namespace_make_missing(sweep, &missing);
 }
 
-/* ---- Hearing --------------------------------------------------------------------------------- */
+/* ---- Changes of objects ---------------------------------------------------------------------- */
 
 static void on_namespace_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {

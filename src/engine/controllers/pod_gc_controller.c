@@ -1,5 +1,5 @@
-/* Pods of nodes that are no more. Nobody would ever confirm their end, so after a while without
- * their node they are removed by force; their owners make others elsewhere. */
+/* Deletes pods whose node does not exist. No node would ever confirm their end, so after a while
+ * they are deleted with a grace period of 0, and their owners create others. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -10,7 +10,7 @@
 
 enum {
     PERIOD_MS = 10 * 1000,
-    MISSING_MS = 40 * 1000, /* a node that is only late to register gets its pods back */
+    MISSING_MS = 40 * 1000, /* a node that registers late keeps its pods */
 };
 
 struct pod_gc {
@@ -28,7 +28,7 @@ static bool is_missing(struct pod_gc *pod_gc, const char *node)
     return node[0] != '\0' && !kube_informer_get(hub_informer(pod_gc->hub, "nodes"), "", node);
 }
 
-/* How long the node has been missing, counted from the first look. */
+/* How long the node has been missing, since it was first noticed. */
 static int64_t missing_for(struct pod_gc *pod_gc, const char *node, int64_t now_ms)
 {
     struct absence *absence = map_get(&pod_gc->since, node);
@@ -40,7 +40,7 @@ static int64_t missing_for(struct pod_gc *pod_gc, const char *node, int64_t now_
     return now_ms - absence->since_ms;
 }
 
-/* Whatever became of it, the next round looks again. */
+/* If the deletion fails, the next round tries again. */
 static void on_pod_gc_removed(void *context, struct json *object, const struct err *err)
 {
 }
@@ -71,7 +71,7 @@ static void on_pod_gc_timer(struct loop_timer *timer)
     loop_timer_start(timer, PERIOD_MS);
 }
 
-/* A node that is back is missed no longer. */
+/* A node that exists is not missing. */
 static void on_pod_gc_node_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     struct pod_gc *pod_gc = self;

@@ -1,5 +1,5 @@
-/* Keeps the status of PodGroups: what the pods with a group's label do together. It decides
- * nothing; the scheduler starts groups, and others read here how that went. */
+/* Keeps the status of PodGroups: the state of the pods with the group's label. It decides nothing;
+ * the scheduler starts groups. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -20,7 +20,7 @@ struct pod_groups {
     struct workqueue *queue;
 };
 
-/* A status on its way. */
+/* A status that is being written. */
 struct writing {
     struct hub_task task;
     struct pod_groups *groups;

@@ -1,4 +1,4 @@
-/* The status of a PodGroup; see pod_group_status.h. */
+/* See pod_group_status.h. */
 #include "engine/controllers/pod_group_status.h"
 
 #include "base/moment.h"
@@ -7,8 +7,8 @@
 #include "kube/object.h"
 
 struct counts {
-    size_t members;   /* that are there and have not failed */
-    size_t scheduled; /* that have a node, also those that have succeeded */
+    size_t members;   /* pods that exist and have not failed */
+    size_t scheduled; /* pods that have a node, succeeded ones included */
     size_t running, succeeded, failed;
 };
 
@@ -41,7 +41,7 @@ static const char *pod_group_phase_of(const struct counts *counts, size_t min_me
     return counts->members >= min_member ? "Scheduling" : "Pending";
 }
 
-/* Who made the pods: "namespace/name" of the controller of the first. */
+/* The controller of the first pod, as "namespace/name". */
 static const char *pod_group_occupant(struct arena *arena, const struct json *const *pods,
                                       size_t count)
 {

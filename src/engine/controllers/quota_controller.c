@@ -1,6 +1,6 @@
-/* Keeps what quotas have used true when objects go, end or shrink: the server counts again whenever
- * the status of a quota is written (quota_write.c), and this is who writes it, soon after anything
- * in the namespace came or went. */
+/* Keeps the usage of quotas correct when objects are deleted, end or shrink. The server counts
+ * again whenever the status of a quota is written (quota_write.c); this controller writes it soon
+ * after a change in the namespace. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -31,7 +31,7 @@ static void counting_free(struct hub_task *task)
     free(counting);
 }
 
-/* A conflict says that writes are on their way: what they are will be counted. */
+/* A conflict means that writes are pending: the retry counts them. */
 static void on_counted(void *context, struct json *object, const struct err *err)
 {
     struct counting *counting = context;
@@ -64,7 +64,7 @@ static void quota_enqueue(struct quota_counter *counter, const struct kube_objec
     workqueue_add_after(counter->queue, key, GATHER_MS);
 }
 
-/* Of a pod, that it has ended; of the rest, what they ask for. */
+/* Whether the change leaves the usage as it was: neither the phase nor the spec has changed. */
 static bool counts_as_before(const struct kube_object *old, const struct kube_object *new_)
 {
     if (!old || !new_)

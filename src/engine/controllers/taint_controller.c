@@ -1,5 +1,5 @@
-/* Writes the taints that say how a node is, as taints.h decides them: a node that is ready can
- * be scheduled on, one that is not or is cordoned cannot. */
+/* Writes the taints that follow from a node's state, as taints.h decides: pods can be scheduled on
+ * a node that is ready, and not on one that is not ready or is cordoned. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -29,7 +29,7 @@ static void writing_free(struct hub_task *task)
     free(writing);
 }
 
-/* What is in conflict comes again with the change it is in conflict with. */
+/* After a conflict, the change that caused it queues the node again. */
 static void on_taint_written(void *context, struct json *object, const struct err *err)
 {
     struct writing *writing = context;

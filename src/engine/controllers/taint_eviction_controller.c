@@ -1,6 +1,6 @@
-/* Sends pods away from nodes with NoExecute taints that they do not tolerate: at once, or when the
- * time is over that they do. How long, taints.h decides; since when a pod is on borrowed time is
- * remembered here, so it begins anew when the controllers do, as upstream. */
+/* Evicts pods from nodes with NoExecute taints that they do not tolerate: at once, or after their
+ * tolerationSeconds. taints.h decides how long a pod may stay. The start of that time is kept in
+ * memory, so it begins again when the controllers restart, as in Kubernetes. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -19,12 +19,12 @@ static const char COMPONENT[] = "taint-eviction-controller";
 struct evictions {
     struct hub *hub;
     struct workqueue *queue; /* "namespace/pod" */
-    struct map since;        /* the same, of pods whose time runs → struct deadline */
+    struct map since;        /* pod key → struct deadline, for pods that will be evicted */
 };
 
 struct deadline {
     int64_t since_ms;
-    char *uid; /* of the pod, not of one that has the name after it */
+    char *uid; /* of this pod, so that a later pod of the same name has its own deadline */
 };
 
 struct eviction {
@@ -60,7 +60,8 @@ static void on_taint_eviction_deleted(void *context, struct json *object, const 
     hub_task_end(&eviction->task);
 }
 
-/* Whoever counts failures sees that this is none; but what cannot be written does not save it. */
+/* Deletes the pod even if the condition, by which controllers do not count a failure, could not be
+ * written. */
 static void on_taint_eviction_condition_written(void *context, struct json *object,
                                                 const struct err *err)
 {
@@ -99,7 +100,7 @@ static int64_t toleration_of(struct evictions *evictions, const struct kube_obje
     return node ? taints_toleration_s(pod->json, node->json) : TAINTS_FOR_EVER;
 }
 
-/* When its time began to run. */
+/* When the pod's time began. */
 static int64_t taint_eviction_since(struct evictions *evictions, const char *key,
                                     const struct kube_object *pod)
 {
@@ -150,7 +151,7 @@ static void taint_eviction_controller_work(void *context, const char *key)
     taint_eviction_evict(evictions, key, pod);
 }
 
-/* ---- Hearing --------------------------------------------------------------------------------- */
+/* ---- Changes of objects ---------------------------------------------------------------------- */
 
 static void taint_eviction_enqueue(struct evictions *evictions, const struct kube_object *pod)
 {
@@ -188,7 +189,7 @@ static void on_taint_eviction_node_changed(void *self, struct kube_object *old,
             taint_eviction_enqueue(evictions, pod);
 }
 
-/* Its node was given, or its tolerations have changed. */
+/* The pod may have got a node, or other tolerations. */
 static void on_taint_eviction_pod_changed(void *self, struct kube_object *old,
                                           struct kube_object *new_)
 {

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* ---- What is thought to be where ------------------------------------------------------------- */
+/* ---- Assumed nodes --------------------------------------------------------------------------- */
 
 struct node_usage *scheduler_used_on(struct scheduler *scheduler, const char *node)
 {
@@ -84,7 +84,7 @@ void scheduler_bind_release(struct scheduler *scheduler)
     map_release(&scheduler->assumed);
 }
 
-/* ---- Pods under way -------------------------------------------------------------------------- */
+/* ---- Pods in flight -------------------------------------------------------------------------- */
 
 struct scheduler_pass {
     struct scheduler *scheduler;

@@ -84,7 +84,7 @@ static void scheduler_work(void *context, const char *key)
         work_on_pod(scheduler, key);
 }
 
-/* ---- Hearing --------------------------------------------------------------------------------- */
+/* ---- Changes of objects ---------------------------------------------------------------------- */
 
 static void scheduler_enqueue(struct scheduler *scheduler, const struct kube_object *pod)
 {

@@ -95,7 +95,7 @@ bool node_usage_has_extra(const struct json *node, const struct node_usage *used
     return node_usage_extra(used, name) + more <= node_usage_amount(has, name, false);
 }
 
-/* ---- Of a pod -------------------------------------------------------------------------------- */
+/* ---- Usage of a pod -------------------------------------------------------------------------- */
 
 static void add_container(struct node_usage *usage, const struct json *container)
 {
@@ -149,7 +149,7 @@ void node_usage_release(struct node_usage *usage)
     vec_release(&usage->inner_ports);
 }
 
-/* ---- Of a node ------------------------------------------------------------------------------- */
+/* ---- Usage of a node ------------------------------------------------------------------------- */
 
 void node_usage_add(struct node_usage *total, const struct node_usage *pod)
 {

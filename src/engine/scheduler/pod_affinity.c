@@ -65,7 +65,7 @@ static bool term_selects(const struct term *term, const struct scheduler_view *v
            kube_selector_matches(&term->labels, kube_meta_labels(pod));
 }
 
-/* ---- What must be ---------------------------------------------------------------------------- */
+/* ---- Required terms -------------------------------------------------------------------------- */
 
 /* For a required affinity, only pods that all its terms select count. */
 static bool all_terms_select(const struct term *terms, size_t count,
@@ -163,7 +163,7 @@ void pod_affinity_reject(struct arena *arena, const struct json *pod,
     reject_existing_anti_affinity(arena, pod, view, rejections);
 }
 
-/* ---- What would be liked --------------------------------------------------------------------- */
+/* ---- Preferred terms ------------------------------------------------------------------------- */
 
 static void add_weight(struct arena *arena, const struct scheduler_view *view, const char *key,
                        size_t where, int64_t weight, int64_t *scores)

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* ---- How important the pods are that have a node --------------------------------------------- */
+/* ---- Priorities of placed pods --------------------------------------------------------------- */
 
 void scheduler_priority_count(struct scheduler *scheduler, int64_t priority, bool there)
 {

@@ -36,7 +36,7 @@ bool scheduler_depends_on_pods(const struct json *pod)
            json_count(json_at(pod, "spec", "topologySpreadConstraints", NULL)) > 0;
 }
 
-/* ---- Objections ------------------------------------------------------------------------------ */
+/* ---- Rejections ------------------------------------------------------------------------------ */
 
 void scheduler_reject(struct scheduler_rejection *rejection, const char *reason, bool permanent)
 {

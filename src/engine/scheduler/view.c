@@ -157,7 +157,7 @@ const char *scheduler_devices(struct scheduler *scheduler, struct arena *arena,
     return kube_devices_assign(arena, pod, &devices);
 }
 
-/* ---- More than there is ---------------------------------------------------------------------- */
+/* ---- Overcommitment -------------------------------------------------------------------------- */
 
 void scheduler_report_overcommit(struct scheduler *scheduler, const struct json *pod,
                                  const struct node_usage *asked, const char *node)

@@ -1,4 +1,4 @@
-/* Objects as the store has them; see stored.h. */
+/* See stored.h. */
 #include "engine/stored/stored.h"
 
 #include "base/log.h"
@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The verdict of a store_object. */
+/* What is known about a stored version. */
 enum { UNCHECKED, READABLE, UNREADABLE };
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ int stored_check(const struct json *object, struct err *err)
     return size.bytes > limits.bytes ? refuse_bytes(limits.bytes, err) : 0;
 }
 
-/* What every reader needs of an object: that it is one, and that its metadata has the right types.
+/* Checks what every reader relies on: it is an object, and its metadata has the right types.
  * Changes the tree. */
 static int check_form(struct arena *arena, struct json *object, struct err *err)
 {
@@ -116,7 +116,7 @@ int stored_encode(const struct json *object, unsigned known, struct buf *ret, st
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* "/pods/default/x" without "/pods/": what identifies the object within its resource. */
+/* "/pods/default/x" without "/pods/": the object within its resource. */
 static const char *place_of(const char *key)
 {
     const char *slash = key[0] ? strchr(key + 1, '/') : NULL;
@@ -209,7 +209,7 @@ struct json *stored_placeholder(struct arena *arena, const struct registry_resou
     return kube_object_make(arena, &resource->id, namespace_, name);
 }
 
-/* A removal that fails leaves the object as it is, and the store tells every later write why. */
+/* If the removal fails, the object stays, and the store reports the reason to every later write. */
 static void on_removed(void *context, const struct store_object *object, const struct err *err)
 {
 }

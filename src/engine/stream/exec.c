@@ -1,5 +1,5 @@
-/* GET and POST pods/NAME/exec and pods/NAME/attach: the question is checked here, the connection's
- * protocol changed, and the session left to remote_spdy.c or remote_websocket.c. */
+/* GET and POST pods/NAME/exec and pods/NAME/attach: checks the request, changes the protocol of the
+ * connection, and passes it to remote_spdy.c or remote_websocket.c. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/call.h"
@@ -10,11 +10,11 @@
 
 static const char SPDY[] = "SPDY/3.1", OFFER[] = "X-Stream-Protocol-Version";
 
-/* The newest first: the first that the caller offers, too, is spoken. */
+/* The newest first. The first one that the client offers is used. */
 static const struct protocol {
     const char *name;
     bool websocket, spdy;
-    bool plain_errors; /* no Status on the error channel */
+    bool plain_errors; /* the error channel has a sentence instead of a Status */
     bool resizes;
     struct remote_websocket_variant variant;
 } PROTOCOLS[] = {
@@ -48,7 +48,7 @@ static int choose_protocol(const struct http_request *request, const struct prot
     for (size_t i = 0; i < ARRAY_SIZE(PROTOCOLS); i++) {
         const struct protocol *protocol = &PROTOCOLS[i];
         bool offered = http_header_has_word(headers, header, protocol->name) ||
-                       /* Whoever offers nothing is as old as the first. */
+                       /* A client without an offer speaks the oldest protocol. */
                        (!http_header_get(headers, header) && i == ARRAY_SIZE(PROTOCOLS) - 1);
         if (offered && (websocket ? protocol->websocket : protocol->spdy)) {
             *ret = protocol;
@@ -72,7 +72,7 @@ static const struct json *exec_find_container(const struct json *pod, const char
     return NULL;
 }
 
-/* As kubectl itself, and the API server, choose: the one that is named, or the first. */
+/* Chooses as kubectl and Kubernetes do: the named container, or the first. */
 static int choose_container(struct api_call *call, const struct json *pod,
                             const struct json **ret_container, struct err *err)
 {
@@ -126,7 +126,7 @@ static int read_command(struct api_call *call, const struct json *container, boo
         return err_set(err, ERR_BAD_REQUEST,
                        "you must specify at least 1 of stdin, stdout, stderr");
     if (ret->terminal)
-        ret->err = false; /* one that has a terminal says all of it there */
+        ret->err = false; /* a terminal has no separate error stream */
     if (attach) {
         if (ret->terminal && !json_get_bool(container, "tty", false))
             return err_set(err, ERR_BAD_REQUEST,

@@ -1,5 +1,5 @@
-/* Forwarded connections; see forward_line.h. Every way a side can end runs through
- * forward_connection_settle(), which frees the line when nothing of it is left. */
+/* See forward_connection.h. Every end of a side calls forward_connection_settle(), which frees the
+ * connection when nothing of it is left. */
 #include "engine/stream/forward_connection.h"
 
 #include "base/mem.h"
@@ -13,12 +13,12 @@
 
 enum {
     PAIR_TIMEOUT_MS = 30 * 1000, /* between the two channels of a connection */
-    TO_POD_HIGH = 1024 * 1024,   /* not taken by the pod: the whole session waits */
-    TO_PEER_HIGH = 1024 * 1024,  /* not taken by the peer: the pod waits */
-    EARLY_HIGH = 64 * 1024,      /* before there is a connection; then the session waits */
+    TO_POD_HIGH = 1024 * 1024,   /* bytes that the pod has not read: the whole session pauses */
+    TO_PEER_HIGH = 1024 * 1024,  /* bytes that the peer has not read: the pod pauses */
+    EARLY_HIGH = 64 * 1024,      /* bytes before the pod is connected: the session pauses */
 };
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
 static void free_channel(struct forward_connection *connection, enum forward_channel which)
 {
@@ -26,7 +26,7 @@ static void free_channel(struct forward_connection *connection, enum forward_cha
         connection->owner->ops->free(TAKE(connection->channels[which]));
 }
 
-/* Let the peer go on. */
+/* Resumes reading from the peer. */
 static void release_peer(struct forward_connection *connection)
 {
     if (connection->channels[FORWARD_DATA])
@@ -38,8 +38,8 @@ static bool is_channel_over(const struct forward_connection *connection, enum fo
     return !connection->channels[which] || connection->peer_ended[which];
 }
 
-/* Free the line once both sides of everything have ended. Our own sides end together with the
- * connection. */
+/* Frees the connection when both sides of everything have ended. This server's sides end together
+ * with the connection. */
 static void forward_connection_settle(struct forward_connection *connection)
 {
     bool waits = !connection->opened &&
@@ -76,7 +76,7 @@ static void close_target(struct forward_connection *connection)
     }
 }
 
-/* ---- the pod's side -------------------------------------------------------------------------- */
+/* ---- The pod's side -------------------------------------------------------------------------- */
 
 static void on_target_open(void *context)
 {
@@ -106,7 +106,7 @@ static void on_target_sent(void *context)
     release_peer(connection);
 }
 
-/* The peer is told, and may have more to say to a pod that still listens. */
+/* Ends the peer's channels. The peer may still send bytes to a pod that reads. */
 static void on_target_end(void *context, const struct err *err)
 {
     struct forward_connection *connection = context;
@@ -157,7 +157,7 @@ static void on_forward_connected(void *context, struct stream *stream, const str
     forward_connection_settle(connection);
 }
 
-/* ---- the peer's side ------------------------------------------------------------------------- */
+/* ---- The peer's side ------------------------------------------------------------------------- */
 
 void forward_connection_data(struct forward_connection *connection, const char *data, size_t size)
 {
@@ -169,7 +169,7 @@ void forward_connection_data(struct forward_connection *connection, const char *
                (!connection->opened || connection->connecting || connection->target)) {
         buf_append(&connection->early, data, size);
         full = connection->early.size > EARLY_HIGH;
-    } /* else there is nobody to hear it */
+    } /* else no reader is left */
     if (full)
         connection->owner->ops->pause(connection->channels[FORWARD_DATA], true);
 }
@@ -205,7 +205,7 @@ void forward_connection_reset(struct forward_connection *connection, enum forwar
     forward_connection_settle(connection);
 }
 
-/* ---- the beginning --------------------------------------------------------------------------- */
+/* ---- The beginning --------------------------------------------------------------------------- */
 
 static void on_pair_timeout(struct loop_timer *timer)
 {
@@ -222,8 +222,10 @@ struct forward_connection *forward_connection_new(const struct forward_owner *ow
     connection->owner = owner;
     connection->request_id = mem_strdup(request_id);
     connection->port = port;
-    buf_init(&connection->early,
-             16 * EARLY_HIGH); /* a pause takes effect after what was read at once */
+    buf_init(
+        &connection->early,
+        /* larger than EARLY_HIGH: a pause takes effect after the bytes that were read already */
+        16 * EARLY_HIGH);
     loop_timer_init(owner->loop, &connection->timer, on_pair_timeout);
     loop_timer_start(&connection->timer, PAIR_TIMEOUT_MS);
     return connection;

@@ -1,4 +1,4 @@
-/* Sessions of port forwarding; see forward_session.h. */
+/* See forward_session.h. */
 #include "engine/stream/forward_session.h"
 
 #include "base/log.h"
@@ -8,7 +8,7 @@
 #include "engine/internal.h"
 #include "engine/stored/stored.h"
 
-enum { END_GRACE_MS = 5 * 1000 }; /* for what an ended pod said to be read */
+enum { END_GRACE_MS = 5 * 1000 }; /* time to read the last bytes of a pod that has ended */
 
 static void forward_session_free_if_done(struct forward_session *self)
 {
@@ -18,7 +18,7 @@ static void forward_session_free_if_done(struct forward_session *self)
     self->ops->free(self);
 }
 
-/* From here on the engine may go: only streams that close are waited for. */
+/* Afterwards the engine may be freed; only streams that close are left. */
 static void forward_session_detach(struct forward_session *self)
 {
     if (self->over)
@@ -50,7 +50,7 @@ void forward_session_peer_gone(struct forward_session *self)
     forward_session_free_if_done(self);
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- Connections ----------------------------------------------------------------------------- */
 
 static size_t forward_session_pending(void *context)
 {
@@ -95,9 +95,10 @@ void forward_session_drained(struct forward_session *self)
         forward_connection_resume(connection);
 }
 
-/* ---- the pod's side -------------------------------------------------------------------------- */
+/* ---- The pod's side -------------------------------------------------------------------------- */
 
-/* kubectl says "lost connection to pod" and ends, after it was given what the pod still said. */
+/* Gives kubectl the last bytes of the pod, and then closes: kubectl prints "lost connection to pod"
+ * and ends. */
 static void forward_session_begin_end(struct forward_session *self)
 {
     if (self->connections)
@@ -129,7 +130,7 @@ static bool forward_session_pod_has_ended(struct store_object *stored)
 static void on_forward_session_pod_event(void *context, const struct store_event *event)
 {
     struct forward_session *self = context;
-    /* The watch is of a prefix, which other pods' names may share. */
+    /* The watch is on a prefix, which names of other pods may share. */
     if (str_eq(event->object->key, self->key) &&
         (event->type == STORE_DELETED || forward_session_pod_has_ended(event->object)) &&
         !self->end_timer.running)
@@ -154,7 +155,7 @@ void forward_session_init(struct forward_session *self, struct engine *engine,
     };
     loop_timer_init(self->owner.loop, &self->end_timer, on_forward_session_timer);
     open_call_add(engine_open_calls(engine), &self->link, "pods", on_forward_session_end);
-    /* From now on: cannot fail, for that needs no history. */
+    /* A watch from now on needs no history, so it cannot fail. */
     (void)store_watch(engine_store(engine), self->key, -1, on_forward_session_pod_event, self,
                       &self->watch, NULL);
 }

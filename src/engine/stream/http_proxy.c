@@ -1,9 +1,8 @@
-/* Any method on pods/NAME/proxy, services/NAME/proxy and nodes/NAME/proxy: the target is found
- * here, the request sent there, and its answer passed on as it comes. A request's body is whole
- * before it gets here, and no larger than any body the server takes.
- *
- * The pod is asked at its localhost, as `kubectl port-forward` does: there is no way from the
- * server into the pod network but this, and it is there in every mode. */
+/* Any method on pods/NAME/proxy, services/NAME/proxy and nodes/NAME/proxy: finds the target, sends
+ * the request there, and passes the response on as it arrives. The body of the request is complete
+ * before, and within the server's limit. The pod is reached at its localhost, like `kubectl
+ * port-forward` does: that is the server's only way into the pod network, and it exists in every
+ * mode. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
@@ -19,7 +18,7 @@
 #include <string.h>
 
 enum {
-    TO_CLIENT_HIGH = 256 * 1024, /* not taken by the client: the pod waits */
+    TO_CLIENT_HIGH = 256 * 1024, /* bytes that the client has not read: the pod pauses */
     REQUEST_MAX = 16 * 1024 * 1024,
 };
 
@@ -29,20 +28,20 @@ struct target {
 };
 
 struct http_proxy {
-    struct http_exchange *exchange; /* NULL: answered, or the client is gone */
+    struct http_exchange *exchange; /* NULL: the response is complete, or the client is gone */
     struct open_call *open_calls;
     struct open_call link;
     struct engine_pod_backend backend;
     void *connecting;
-    struct stream *stream; /* to the pod; NULL: none yet, no more, or the tunnel's */
+    struct stream *stream; /* the pod; NULL: not connected yet, closed, or taken by the tunnel */
     bool closing;
     struct buf request;
-    const char *prefix; /* of the exchange's arena */
+    const char *prefix; /* in the exchange's arena */
     bool wants_upgrade;
     struct http_proxy_answer answer;
 };
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
 static void http_proxy_free_if_done(struct http_proxy *self)
 {
@@ -53,7 +52,7 @@ static void http_proxy_free_if_done(struct http_proxy *self)
     free(self);
 }
 
-/* The client has its answer, or is gone. */
+/* The response is complete, or the client is gone. */
 static void leave_exchange(struct http_proxy *self)
 {
     self->exchange->on_cancel = NULL;
@@ -72,7 +71,7 @@ static void http_proxy_close_stream(struct http_proxy *self)
     }
 }
 
-/* As Kubernetes says it, or by a connection that breaks where the answer has begun. */
+/* Responds with Kubernetes' message, or breaks the connection if the response has begun. */
 static void fail_exchange(struct http_proxy *self, const struct err *cause)
 {
     struct http_exchange *exchange = self->exchange;
@@ -106,7 +105,7 @@ static void on_http_proxy_server_end(struct open_call *link)
     http_proxy_free_if_done(self);
 }
 
-/* ---- the answer ------------------------------------------------------------------------------ */
+/* ---- The response ---------------------------------------------------------------------------- */
 
 static void on_http_proxy_head(void *context, int status, const struct http_header *headers,
                                int64_t length)
@@ -137,7 +136,7 @@ static void on_http_proxy_drain(struct http_exchange *exchange)
         stream_pause(self->stream, false);
 }
 
-/* The pod has changed its protocol: so does the client's connection. */
+/* The pod has changed the protocol: changes that of the client's connection, too. */
 static void switch_protocol(struct http_proxy *self, const char *early, size_t early_size)
 {
     struct http_exchange *exchange = self->exchange;
@@ -166,7 +165,7 @@ static void on_answered(struct http_proxy *self)
     http_proxy_close_stream(self);
 }
 
-/* ---- the pod's side -------------------------------------------------------------------------- */
+/* ---- The pod's side -------------------------------------------------------------------------- */
 
 static void on_http_proxy_open(void *context)
 {
@@ -245,7 +244,7 @@ static void on_http_proxy_connected(void *context, struct stream *stream, const 
     http_proxy_free_if_done(self);
 }
 
-/* ---- the target ------------------------------------------------------------------------------ */
+/* ---- The target ------------------------------------------------------------------------------ */
 
 static int http_proxy_load(struct api_call *call, const char *plural, const char *name,
                            struct json **ret, struct err *err)
@@ -317,7 +316,7 @@ static int http_proxy_check_pod(struct api_call *call, const struct json *pod, s
     return 0;
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------- */
+/* ---- Nodes ----------------------------------------------------------------------------------- */
 
 static void list_pods_of_node(struct api_call *call, struct buf *ret)
 {
@@ -340,8 +339,8 @@ static void list_pods_of_node(struct api_call *call, struct buf *ret)
     json_write(list, ret);
 }
 
-/* A node here is a part of the server, and has no kubelet: what users ask one for most is answered
- * from here. */
+/* A node is a part of this server and has no kubelet. The most common requests to a kubelet are
+ * answered here. */
 static void answer_for_node(struct api_call *call)
 {
     struct err err = ERR_INIT;
@@ -362,9 +361,9 @@ static void answer_for_node(struct api_call *call)
     }
 }
 
-/* ---- the beginning --------------------------------------------------------------------------- */
+/* ---- The beginning --------------------------------------------------------------------------- */
 
-/* Relative links of a page need the slash; from Kubernetes. */
+/* Relative links of a page need the slash. Kubernetes does the same. */
 static bool redirect_to_slash(struct api_call *call)
 {
     const struct http_request *request = call->exchange->request;

@@ -1,4 +1,4 @@
-/* Header lines on their way through a proxy; see http_proxy.h. */
+/* The headers that pass through the proxy; see http_proxy.h. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
@@ -32,8 +32,8 @@ const char *http_proxy_upgrade_of(const struct http_request *request)
     return asks ? http_header_get(request->headers, "Upgrade") : NULL;
 }
 
-/* Headers that are meant for this server alone. Host and length are written again; a body that is
- * here whole need not be asked for. */
+/* Headers that are only for this server. Host and length are written again, and Expect is not
+ * needed because the body is complete. */
 static bool is_header_for_server(const char *name)
 {
     static const char *const NAMES[] = {
@@ -44,7 +44,7 @@ static bool is_header_for_server(const char *name)
     return strncasecmp(name, "Impersonate-", strlen("Impersonate-")) == 0;
 }
 
-/* "127.0.0.1:40112" without its port. */
+/* The length of "127.0.0.1:40112" without its port. */
 static size_t host_size(const char *peer)
 {
     const char *colon = strrchr(peer, ':');

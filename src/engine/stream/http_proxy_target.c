@@ -1,4 +1,5 @@
-/* Where a request to a proxy goes; see http_proxy.h. The rules and sentences are Kubernetes'. */
+/* Finds the target of a proxied request; see http_proxy.h. The rules and messages are those of
+ * Kubernetes. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* Bytes between a client and a pod after the protocol was changed; see http_proxy.h. */
+/* Passes bytes between a client and a pod after the protocol was changed; see http_proxy.h. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { PENDING_HIGH = 256 * 1024 }; /* not taken by one side: the other waits */
+enum { PENDING_HIGH = 256 * 1024 }; /* bytes that one side has not read: the other pauses */
 
 struct http_proxy_tunnel;
 
@@ -21,7 +21,7 @@ struct side {
 struct http_proxy_tunnel {
     struct side client, pod;
     struct open_call link;
-    bool over; /* out of the server's ring */
+    bool over; /* removed from the open calls */
 };
 
 static void close_side(struct side *side)

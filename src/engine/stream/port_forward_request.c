@@ -1,5 +1,5 @@
-/* GET and POST pods/NAME/portforward: the question is checked here, the connection's protocol
- * changed, and the session left to port_forward_spdy.c or port_forward_websocket.c. */
+/* GET and POST pods/NAME/portforward: checks the request, changes the protocol of the connection,
+ * and passes it to port_forward_spdy.c or port_forward_websocket.c. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/call.h"
@@ -13,8 +13,8 @@
 static const char SPDY[] = "SPDY/3.1", PROTOCOL[] = "portforward.k8s.io",
                   OFFER[] = "X-Stream-Protocol-Version";
 
-/* What WebSocket may carry, the most wanted first: SPDY in its messages, as kubectl since 1.31 asks
- * for it, or channels, as other clients do. */
+/* The protocols over WebSocket, the preferred ones first: SPDY in its messages, which kubectl uses
+ * since 1.31, or channels, which other clients use. */
 static const struct websocket_protocol {
     const char *name;
     bool channels, half_closes;
@@ -43,8 +43,8 @@ static int choose_websocket(const struct http_request *request,
                    offer ? offer : "");
 }
 
-/* Newer versions of kubectl fall back to bare SPDY where WebSocket is refused; `ret` is NULL for
- * it. */
+/* Chooses the protocol; *ret is NULL for SPDY without WebSocket, to which newer versions of kubectl
+ * fall back. */
 static int check_upgrade(const struct http_request *request, const struct websocket_protocol **ret,
                          struct err *err)
 {
@@ -66,7 +66,7 @@ static int check_upgrade(const struct http_request *request, const struct websoc
     return 0;
 }
 
-/* The ports of the query: "ports=80,81", also repeated. */
+/* Reads the ports of the query: "ports=80,81", which may be repeated. */
 static int read_ports(struct api_call *call, struct port_forward_ports *ret, struct err *err)
 {
     const char *text;

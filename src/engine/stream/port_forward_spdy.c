@@ -1,4 +1,5 @@
-/* Port forwarding over SPDY, as kubectl speaks it, bare or within WebSocket; see port_forward.h. */
+/* Port forwarding over SPDY, as kubectl speaks it, with or without WebSocket around it; see
+ * port_forward.h. */
 #include "engine/stream/port_forward.h"
 
 #include "base/mem.h"
@@ -13,7 +14,7 @@ struct spdy_forward {
     struct spdy_session *session;
 };
 
-/* ---- the lines' calls ------------------------------------------------------------------------ */
+/* ---- Calls of the connections ---------------------------------------------------------------- */
 
 static void write_stream(void *channel, const void *data, size_t size)
 {
@@ -65,7 +66,7 @@ static const struct forward_session_ops OPS = {
     .free = free_spdy,
 };
 
-/* ---- the peer's streams ---------------------------------------------------------------------- */
+/* ---- The peer's streams ---------------------------------------------------------------------- */
 
 static void on_port_forward_spdy_data(void *context, const char *data, size_t size)
 {
@@ -82,7 +83,7 @@ static void on_data_reset(void *context)
     forward_connection_reset(context, FORWARD_DATA);
 }
 
-/* Nothing is expected on the error stream. */
+/* The peer sends nothing on the error stream. */
 static void on_error_data(void *context, const char *data, size_t size)
 {
 }
@@ -106,7 +107,7 @@ static const struct spdy_stream_handler STREAM_HANDLERS[FORWARD_CHANNELS] = {
                       .on_reset = on_data_reset},
 };
 
-/* The line that this stream completes, or NULL. */
+/* The connection that lacks this stream, or NULL. */
 static struct forward_connection *port_forward_spdy_find(struct spdy_forward *self,
                                                          const char *request_id, int port,
                                                          enum forward_channel which)
@@ -129,12 +130,12 @@ static void on_port_forward_spdy_stream(void *context, struct spdy_stream *strea
     if (!forward_session_is_open(&self->base) || !port_text ||
         str_to_int64(port_text, 1, 65535, &port, NULL) < 0 ||
         !(str_eq(type, "error") || str_eq(type, "data")))
-        return; /* refused */
+        return; /* the session refuses the stream */
     enum forward_channel which = str_eq(type, "error") ? FORWARD_ERROR : FORWARD_DATA;
     _cleanup_free_ char *implied = NULL;
     if (!request_id) {
-        /* Clients older than the header open the pair one after the other, the error stream first.
-         */
+        /* Clients that do not send the header open the two streams one after the other, the error
+         * stream first. */
         implied = mem_printf("%u", spdy_stream_id(stream) - (which == FORWARD_DATA ? 2U : 0U));
         request_id = implied;
     }
@@ -146,7 +147,7 @@ static void on_port_forward_spdy_stream(void *context, struct spdy_stream *strea
     forward_connection_take(connection, which, stream);
 }
 
-/* ---- the peer's session ---------------------------------------------------------------------- */
+/* ---- The peer's session ---------------------------------------------------------------------- */
 
 static void on_port_forward_spdy_drain(void *context)
 {

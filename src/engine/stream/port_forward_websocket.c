@@ -1,4 +1,4 @@
-/* Port forwarding over WebSocket messages with the number of a channel before the bytes; see
+/* Port forwarding over WebSocket messages that begin with the number of a channel; see
  * port_forward.h. */
 #include "engine/stream/port_forward.h"
 
@@ -14,21 +14,21 @@ enum { PER_PORT = 2 }; /* channels */
 
 struct channel {
     struct websocket_forward *owner;
-    struct forward_connection *connection; /* NULL: not connected yet, or over */
+    struct forward_connection *connection; /* NULL: not connected yet, or gone */
     int number;
     bool paused;
 };
 
 struct websocket_forward {
     struct forward_session base;
-    struct websocket_session *session; /* NULL once it has closed */
+    struct websocket_session *session; /* NULL: closed */
     struct port_forward_ports ports;
-    struct channel *channels; /* two per port: the bytes, the error */
+    struct channel *channels; /* two per port: for its bytes, and for errors */
     int channel;              /* of the message that is being read, or CHANNEL_MESSAGE_UNKNOWN */
     size_t paused_count;
 };
 
-/* ---- the lines' calls ------------------------------------------------------------------------ */
+/* ---- Calls of the connections ---------------------------------------------------------------- */
 
 static void port_forward_websocket_write(void *context, const void *data, size_t size)
 {
@@ -39,7 +39,7 @@ static void port_forward_websocket_write(void *context, const void *data, size_t
 
 static void end_channel(void *context)
 {
-    /* The protocol has no message for it. The session closes when all its lines are over. */
+    /* The protocol has no message for it. The session closes when all its connections are gone. */
 }
 
 static void pause_channel(void *context, bool paused)
@@ -97,7 +97,7 @@ static const struct forward_session_ops OPS = {
     .free = free_websocket,
 };
 
-/* ---- the peer's messages --------------------------------------------------------------------- */
+/* ---- The peer's messages --------------------------------------------------------------------- */
 
 static void open_port(struct websocket_forward *self, size_t index)
 {
@@ -119,7 +119,7 @@ static void on_port_forward_websocket_open(void *context)
         open_port(self, i);
 }
 
-/* The line that has this channel for its bytes, or NULL. */
+/* The connection whose bytes are on this channel, or NULL. */
 static struct forward_connection *port_forward_websocket_find(const struct websocket_forward *self,
                                                               int channel)
 {
@@ -148,7 +148,7 @@ static void on_port_forward_websocket_drain(void *context)
     forward_session_drained(&((struct websocket_forward *)context)->base);
 }
 
-/* Ends the connections to the pod that are left. */
+/* Ends the remaining connections to the pod. */
 static void reset_connections(struct websocket_forward *self)
 {
     for (size_t i = 0; i < self->ports.count * PER_PORT; i += PER_PORT) {

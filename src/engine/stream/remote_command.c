@@ -1,4 +1,4 @@
-/* Sessions of exec and attach; see remote_command.h. */
+/* See remote_command.h. */
 #include "engine/stream/remote_command.h"
 
 #include "base/arena.h"
@@ -12,17 +12,17 @@
 #include <string.h>
 
 enum {
-    TO_POD_HIGH = 256 * 1024,  /* not taken by the command: the caller waits */
-    TO_PEER_HIGH = 256 * 1024, /* not taken by the caller: the command waits */
-    EARLY_HIGH = 64 * 1024,    /* before there is a command; then the caller waits */
+    TO_POD_HIGH = 256 * 1024,  /* bytes that the command has not read: the caller pauses */
+    TO_PEER_HIGH = 256 * 1024, /* bytes that the caller has not read: the command pauses */
+    EARLY_HIGH = 64 * 1024,    /* bytes before the command runs: the caller pauses */
     EARLY_MAX = 16 * 1024 * 1024,
 };
 
-/* One line of the command's, and where what it says goes. */
+/* One standard stream of the command, and the channel for its output. */
 struct remote_stdio {
     struct remote_command *session;
     enum remote_channel channel;
-    struct stream *stream; /* NULL: none, or gone */
+    struct stream *stream; /* NULL: none, or closed */
     bool open, ended, closing;
 };
 
@@ -35,20 +35,21 @@ struct remote_command {
     struct json *pod;
     struct engine_pod_command command;
     bool plain_errors;
-    const struct remote_transport *transport; /* NULL: the caller is gone, or was told all */
+    /* NULL: the caller is gone, or has received everything */
+    const struct remote_transport *transport;
     void *context;
-    void *run; /* the backend's; NULL: not yet, or ended */
+    void *run; /* the backend's handle; NULL: not started yet, or ended */
     struct remote_stdio stdio[STDIO_COUNT];
-    struct buf early; /* input, before there is a line for it */
+    struct buf early; /* input before the command has a stream for it */
     bool input_ended;
-    bool started, over; /* over: the command's end is known */
-    int columns, rows;  /* said before there was a terminal */
+    bool started, over; /* over: the exit code is known */
+    int columns, rows;  /* a terminal size that arrived before there was a terminal */
     int exit_code;
     char message[ERR_MESSAGE_MAX];
     struct err err;
 };
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
 static void remote_stdio_close(struct remote_stdio *stdio)
 {
@@ -79,13 +80,14 @@ static void close_all(struct remote_command *self)
     remote_command_free_if_done(self);
 }
 
-/* A new command's terminal is one line for both ways. */
+/* Whether the command writes to the stream: the terminal of a new command is one stream for both
+ * directions. */
 static bool remote_stdio_writes(const struct remote_command *self, int stdio)
 {
     return stdio != IN || (self->command.terminal && self->command.arguments);
 }
 
-/* The command has ended and all it said was passed on: say how, and close. */
+/* If the command has ended and all its output was passed on, sends the Status and closes. */
 static void remote_command_finish_if_done(struct remote_command *self)
 {
     if (!self->over || !self->transport)
@@ -112,7 +114,7 @@ void remote_command_leave(struct remote_command *self)
     close_all(self);
 }
 
-/* ---- the command's side ---------------------------------------------------------------------- */
+/* ---- The command's side ---------------------------------------------------------------------- */
 
 static void on_remote_stdio_open(void *context)
 {
@@ -153,7 +155,8 @@ static void on_remote_stdio_end(void *context, const struct err *err)
     stdio->ended = true;
     remote_stdio_close(stdio);
     if (stdio->session->transport && stdio == &stdio->session->stdio[IN])
-        stdio->session->transport->pause(stdio->session->context, false); /* heard by nobody */
+        /* input is not read any more */
+        stdio->session->transport->pause(stdio->session->context, false);
     remote_command_finish_if_done(stdio->session);
 }
 
@@ -185,7 +188,7 @@ static void on_started(void *context, const struct engine_pod_lines *lines)
     }
     if (self->columns)
         self->backend.run_resize(self->run, self->columns, self->rows);
-    if (!lines->in) { /* nobody will hear what came */
+    if (!lines->in) { /* the command does not read input */
         buf_clear(&self->early);
         self->transport->pause(self->context, false);
     }
@@ -199,7 +202,7 @@ static void on_ended(void *context, int exit_code, const char *message, const st
     self->exit_code = exit_code;
     if (err)
         self->err = *err;
-    /* Why a command never ran is told where its own complaints would stand. */
+    /* The reason why a command never ran goes where its own errors would go. */
     if (self->transport && !str_is_empty(message)) {
         enum remote_channel channel =
             self->command.err && !self->command.terminal ? REMOTE_STDERR : REMOTE_STDOUT;
@@ -220,7 +223,7 @@ static const struct engine_pod_command_handler COMMAND_HANDLER = {
     .ended = on_ended,
 };
 
-/* ---- the caller's side ----------------------------------------------------------------------- */
+/* ---- The caller's side ----------------------------------------------------------------------- */
 
 void remote_command_input(struct remote_command *self, const char *data, size_t size)
 {
@@ -234,7 +237,7 @@ void remote_command_input(struct remote_command *self, const char *data, size_t 
     } else if (!stdio->open && !self->over && (!self->started || stdio->stream)) {
         buf_append(&self->early, data, size);
         full = self->early.size > EARLY_HIGH;
-    } /* else there is nobody to hear it */
+    } /* else no reader is left */
     if (full)
         self->transport->pause(self->context, true);
 }
@@ -271,7 +274,7 @@ void remote_command_drained(struct remote_command *self)
             stream_pause(self->stdio[i].stream, false);
 }
 
-/* ---- the beginning --------------------------------------------------------------------------- */
+/* ---- The beginning --------------------------------------------------------------------------- */
 
 static const char *const *copy_words(struct arena *arena, const char *const *words)
 {
@@ -303,7 +306,8 @@ struct remote_command *remote_command_new(struct engine *engine,
     self->plain_errors = request->plain_errors;
     self->transport = transport;
     self->context = context;
-    buf_init(&self->early, EARLY_MAX); /* a pause takes effect after what was read at once */
+    /* larger than EARLY_HIGH: a pause takes effect after the bytes that were read already */
+    buf_init(&self->early, EARLY_MAX);
     for (int i = 0; i < STDIO_COUNT; i++)
         self->stdio[i] = (struct remote_stdio){.session = self, .channel = CHANNELS[i]};
     return self;

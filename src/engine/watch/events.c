@@ -26,7 +26,7 @@ struct watch_events {
     uint64_t ended;
 };
 
-/* ---- events ---------------------------------------------------------------------------------- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 struct watch_event *watch_event_unref(struct watch_event *event)
 {
@@ -161,7 +161,7 @@ struct watch_events *watch_events_free(struct watch_events *events)
     return NULL;
 }
 
-/* ---- backlogs -------------------------------------------------------------------------------- */
+/* ---- Backlogs -------------------------------------------------------------------------------- */
 
 void watch_backlog_init(struct watch_backlog *backlog, struct watch_events *events,
                         const char *payer, void (*end)(struct watch_backlog *backlog))

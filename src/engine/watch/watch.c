@@ -25,7 +25,7 @@ enum {
     FIRST_REVISION = 1, /* written before the server listened: no list has this revision */
 };
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 /* Stops adding events to the backlog. */
 static void watcher_stop(struct watcher *watcher)

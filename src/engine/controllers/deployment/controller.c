@@ -1,6 +1,6 @@
-/* Runs Deployments: hears of deployments, their replica sets and, where all pods are replaced at
- * once, of pods; asks deployment_reconcile() what shall be done and has it done: the sets first,
- * then the status, then the number of the revision. */
+/* Runs Deployments: watches deployments, their replica sets and, for the strategy Recreate, pods.
+ * Calls deployment_reconcile() and carries out its plan: the replica sets first, then the status,
+ * then the revision annotation. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -20,7 +20,7 @@ enum {
 };
 
 struct deployment_run {
-    struct workload_run run; /* first */
+    struct workload_run run; /* must be first */
     struct deployment_plan plan;
 };
 
@@ -29,13 +29,13 @@ struct call {
     const struct deployment_action *action;
 };
 
-/* What is waited for: that a set is shown in this version. */
+/* The name of a write: the informer must show the set in this version. */
 static char *deployment_set_version(const struct json *set)
 {
     return mem_printf("%s@%s", kube_meta_uid(set), kube_meta_resource_version(set));
 }
 
-/* ---- Carrying out ---------------------------------------------------------------------------- */
+/* ---- Carrying out a plan --------------------------------------------------------------------- */
 
 static void wait_for_set(struct deployment_run *run, const struct json *set)
 {
@@ -47,8 +47,8 @@ static void wait_for_set(struct deployment_run *run, const struct json *set)
         workloads_run_wrote(&run->run, write);
 }
 
-/* A name that is taken is that of our own set, which is not shown yet, or of another template with
- * the same hash. */
+/* If the name is taken, the set is the deployment's own and not shown yet, or belongs to another
+ * template with the same hash. */
 static void not_created(struct deployment_run *run, const struct json *set, const struct err *err)
 {
     struct kube_pass *pass = &run->run.pass;
@@ -78,7 +78,8 @@ static void on_deployment_answer(void *context, struct json *object, const struc
     struct kube_pass *pass = &run->run.pass;
     if (err && action->type == DEPLOYMENT_CREATE_SET)
         not_created(run, action->set, err);
-    else if (err && err->code != ERR_NOT_FOUND) /* a conflict too: all is to be looked at again */
+    /* also after a conflict: the next pass looks at everything again */
+    else if (err && err->code != ERR_NOT_FOUND)
         pass->failed = true;
     else if (!err && action->event)
         kube_pass_tell(pass, false, "ScalingReplicaSet", "%s", action->event);
@@ -130,7 +131,7 @@ static void on_deployment_written(void *context, struct json *object, const stru
     kube_pass_answered(&run->run.pass);
 }
 
-/* Both are false if it is so already. */
+/* Both return false if nothing changes. */
 static bool deployment_write_status(struct deployment_run *run)
 {
     struct kube_pass *pass = &run->run.pass;
@@ -176,7 +177,7 @@ static const struct kube_pass_stages RUN_STAGES = {STAGES, deployment_start_next
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-/* Of the deployment's own sets. */
+/* The pods of the deployment's own sets. */
 static const struct json *const *deployment_gather_pods(struct deployment_run *run,
                                                         struct kube_object *const *sets,
                                                         size_t set_count, size_t *ret_count)
@@ -227,7 +228,7 @@ static const struct workload_kind DEPLOYMENTS = {
     .plan = deployment_make_plan,
 };
 
-/* ---- Hearing --------------------------------------------------------------------------------- */
+/* ---- Changes of objects ---------------------------------------------------------------------- */
 
 static void orphan_changed(struct workloads *deployments, const struct kube_object *set)
 {
@@ -256,7 +257,7 @@ static void set_changed(struct workloads *deployments, const struct kube_object 
     }
 }
 
-/* Where all pods are replaced at once, the end of the last old one is waited for. */
+/* With the strategy Recreate the rollout waits until the last old pod is gone. */
 static void pod_gone(struct workloads *deployments, const struct kube_object *pod)
 {
     const struct json *owner = kube_meta_controller(pod->json);

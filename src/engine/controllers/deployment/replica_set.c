@@ -10,20 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BURST = 500 /* pods made or deleted in one pass; the next one goes on */ };
+enum { BURST = 500 /* pods created or deleted in one pass; the next one goes on */ };
 
-/* One pod as far as it counts. */
+/* The part of a pod that decisions depend on. */
 struct replica {
     const struct json *pod;
     const char *node;
     bool running, ready;
-    int64_t ready_ms; /* since when; 0: unknown */
-    int64_t cost;     /* what its owner says it is worth */
-    int64_t crowd;    /* ready ones of the set on its node */
+    int64_t ready_ms; /* when it became ready; 0: unknown */
+    int64_t cost;     /* the annotation pod-deletion-cost */
+    int64_t crowd;    /* the set's ready pods on the same node */
     int64_t restarts;
 };
 
-/* Whether a pod counts: it has not ended and is not on its way out. */
+/* Whether the pod has not ended and is not being deleted. */
 static bool is_active(const struct json *pod)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
@@ -62,7 +62,7 @@ static void replica_set_add_action(struct replica_plan *plan, enum replica_actio
     plan->actions[plan->action_count++] = (struct replica_action){.type = type, .pod = pod};
 }
 
-/* The pods that are ours, adopted ones included. */
+/* Returns the pods of the set, adopted ones included. */
 static size_t replica_set_claim_pods(struct arena *arena, const struct replica_observed *observed,
                                      struct replica *replicas, struct replica_plan *plan)
 {
@@ -93,15 +93,15 @@ static size_t replica_set_claim_pods(struct arena *arena, const struct replica_o
     return count;
 }
 
-/* ---- How many -------------------------------------------------------------------------------- */
+/* ---- Numbers of pods ------------------------------------------------------------------------- */
 
 static int replica_set_compare_numbers(int64_t a, int64_t b)
 {
     return a < b ? -1 : a > b;
 }
 
-/* The pod that is missed least comes first, as upstream ranks them: not on a node, not running, not
- * ready, cheap, on a node with many others, ready since a short time, restarted often, young. */
+/* Sorts the pods to delete first, by Kubernetes' order: not on a node, not running, not ready, low
+ * cost, on a node with many others, ready for a short time, restarted often, young. */
 static int compare_value(const void *a, const void *b)
 {
     const struct replica *x = a, *y = b;
@@ -215,7 +215,7 @@ void replica_set_note_failure(struct arena *arena, struct json *status, const ch
             json_remove(status, "conditions");
         return;
     }
-    if (condition) /* the first failure stands until it is over */
+    if (condition) /* the first failure stays until it is over */
         return;
     condition = json_object(arena);
     moment_format(now_ms, now);
@@ -232,7 +232,7 @@ void replica_set_reconcile(struct arena *arena, const struct replica_observed *o
 {
     struct replica *replicas = ARENA_ARRAY(arena, struct replica, observed->pod_count + 1);
     *ret = (struct replica_plan){
-        /* At most one action for each pod there is, and the new ones. */
+        /* At most one action per present pod, and one per new pod. */
         .actions = ARENA_ARRAY(arena, struct replica_action, 2 * observed->pod_count + BURST),
         .requeue_ms = -1,
     };

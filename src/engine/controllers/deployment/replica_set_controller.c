@@ -1,5 +1,5 @@
-/* Runs ReplicaSets: hears of sets and pods, asks replica_set_reconcile() what shall be done and has
- * it done: whose pods are whose first, then pods deleted and made, then the status. */
+/* Runs ReplicaSets: watches sets and pods, calls replica_set_reconcile() and carries out its plan:
+ * adoption and release first, then deletion and creation of pods, then the status. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -14,9 +14,9 @@
 enum { STAGE_ACTIONS, STAGE_STATUS = STAGE_ACTIONS + REPLICA_ACTION_TYPES, STAGES };
 
 struct set_run {
-    struct workload_run run; /* first */
+    struct workload_run run; /* must be first */
     struct replica_plan plan;
-    const char *failure, *message; /* reason and cause of the first failure; NULL: none */
+    const char *failure, *message; /* reason and message of the first failure; NULL: none */
 };
 
 struct call {
@@ -24,13 +24,13 @@ struct call {
     const struct replica_action *action;
 };
 
-/* What is waited for after a deletion: that the pod is shown on its way out. */
+/* The name of a deletion: the informer must show the pod as being deleted. */
 static char *deletion_of(const char *uid)
 {
     return mem_printf("-%s", uid);
 }
 
-/* ---- Carrying out ---------------------------------------------------------------------------- */
+/* ---- Carrying out a plan --------------------------------------------------------------------- */
 
 static void note_failure(struct set_run *run, enum replica_action_type type, const struct err *err)
 {
@@ -68,7 +68,7 @@ static void on_replica_set_answer(void *context, struct json *object, const stru
     struct call *call = context;
     struct set_run *run = call->run;
     enum replica_action_type type = call->action->type;
-    /* Gone, or changed meanwhile: the informer says so, and the next pass looks again. */
+    /* The object is gone or has changed: the informer shows that, and the next pass looks again. */
     bool settled =
         err && type != REPLICA_CREATE && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
     if (err && !settled) {
@@ -130,7 +130,7 @@ static void on_replica_set_status(void *context, struct json *object, const stru
     kube_pass_answered(&run->run.pass);
 }
 
-/* False if it is so already. */
+/* Returns false if nothing changes. */
 static bool replica_set_write_status(struct set_run *run)
 {
     struct kube_pass *pass = &run->run.pass;
@@ -152,7 +152,7 @@ static bool replica_set_start_next(struct kube_pass *pass)
         return pass->position++ == 0 && replica_set_write_status(run);
     while (pass->position < run->plan.action_count) {
         const struct replica_action *action = &run->plan.actions[pass->position++];
-        /* One that could not be made is enough: the others would meet the same refusal. */
+        /* After one failed creation the others would fail for the same reason. */
         if (STAGE_ACTIONS + (int)action->type == pass->stage && !run->failure) {
             replica_set_start_action(run, action);
             return true;
@@ -195,9 +195,9 @@ static const struct workload_kind REPLICA_SETS = {
     .plan = replica_set_plan,
 };
 
-/* ---- Hearing --------------------------------------------------------------------------------- */
+/* ---- Changes of objects ---------------------------------------------------------------------- */
 
-/* A pod that nobody controls may be anybody's whose selector matches. */
+/* Any set whose selector matches may adopt a pod without a controller. */
 static void orphan_changed(struct workloads *sets, const struct kube_object *pod)
 {
     struct kube_informer *informer = hub_informer(sets->hub, REPLICA_SETS.storage);

@@ -1,5 +1,5 @@
-/* How large each set of a deployment shall be: the arithmetic of a rollout, after Kubernetes'.
- * Pure, and nothing but numbers. */
+/* The sizes of a deployment's sets: the arithmetic of a rollout, as in Kubernetes. Pure, with
+ * numbers only. */
 #include "engine/controllers/deployment/internal.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static bool any_changed(const struct deployment_pass *pass)
     return false;
 }
 
-/* What a new set of `size` pods may grow to. */
+/* How large a new set of `size` pods may become. */
 int64_t deployment_size_new(const struct deployment_pass *pass, int64_t size)
 {
     if (!pass->rolling)
@@ -52,8 +52,8 @@ static bool grow_new(struct deployment_pass *pass)
     return set->wanted != set->size;
 }
 
-/* Old pods that are not available are missed by nobody: they go first, or a rollout over a broken
- * one would never end. */
+/* Removes old pods that are not available first; else a rollout over a broken one would never end.
+ */
 static int64_t drop_unhealthy(struct deployment_pass *pass, int64_t most)
 {
     int64_t dropped = 0;
@@ -68,8 +68,8 @@ static int64_t drop_unhealthy(struct deployment_pass *pass, int64_t most)
     return dropped;
 }
 
-/* A set that was made smaller just now may still say how many it had: it counts for no more than it
- * may have. */
+/* The status of a set that was just made smaller may still show more pods. It counts with at most
+ * its new size. */
 static void shrink_old(struct deployment_pass *pass, int64_t least_available)
 {
     int64_t available = 0;
@@ -100,7 +100,7 @@ bool deployment_size_rolling(struct deployment_pass *pass)
     return any_changed(pass);
 }
 
-/* ---- All at once ----------------------------------------------------------------------------- */
+/* ---- Recreate -------------------------------------------------------------------------------- */
 
 bool deployment_size_recreate(struct deployment_pass *pass)
 {
@@ -112,8 +112,7 @@ bool deployment_size_recreate(struct deployment_pass *pass)
 
 /* ---- Another number of replicas -------------------------------------------------------------- */
 
-/* Larger ones first; of the same size the newer ones when growing, the older ones when shrinking.
- */
+/* Sorts larger sets first; among equals the newer when growing, the older when shrinking. */
 static int compare_growing(const void *a, const void *b)
 {
     const struct deployment_set *x = *(struct deployment_set *const *)a,
@@ -136,13 +135,13 @@ static int compare_shrinking(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Half away from zero. */
+/* Rounds half away from zero. */
 static int64_t divide_rounded(int64_t a, int64_t b)
 {
     return (2 * a + b) / (2 * b);
 }
 
-/* By how much one set would change if all kept their shares. */
+/* The change of one set if all sets kept their shares. */
 static int64_t size_fraction(const struct deployment_pass *pass, const struct deployment_set *set)
 {
     if (pass->replicas == 0)

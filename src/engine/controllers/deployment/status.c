@@ -1,5 +1,5 @@
-/* The status of a deployment: how many pods there are, whether enough are available, and whether
- * the rollout goes on, is done or hangs. Pure. */
+/* The status of a deployment: the number of pods, whether enough are available, and whether the
+ * rollout progresses, is complete or hangs. Pure. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/controllers/deployment/internal.h"
@@ -25,16 +25,16 @@ static void status_drop_condition(struct json *status, const char *type)
         json_remove_element(json_get(status, "conditions"), condition);
 }
 
-/* One of the same status and reason stays as it is, unless `anew`; one that changes goes to the end
- * and keeps the time of its last change of status. */
+/* A condition with the same status and reason stays as it is, unless `renew` is set. A changed
+ * condition moves to the end and keeps lastTransitionTime if its status is the same. */
 static void status_set_condition(struct arena *arena, struct json *status, const char *type,
                                  const char *value, const char *reason, const char *message,
-                                 int64_t now_ms, bool anew)
+                                 int64_t now_ms, bool renew)
 {
     const struct json *had = status_find_condition(status, type);
     char now[MOMENT_TEXT_MAX];
     bool same = str_eq(json_get_string(had, "status", ""), value);
-    if (!anew && same && str_eq(json_get_string(had, "reason", ""), reason))
+    if (!renew && same && str_eq(json_get_string(had, "reason", ""), reason))
         return;
     moment_format(now_ms, now);
     struct json *condition = json_object(arena);
@@ -49,7 +49,7 @@ static void status_set_condition(struct arena *arena, struct json *status, const
     json_append(json_ensure_array(arena, status, "conditions"), condition);
 }
 
-/* Nobody has looked at its progress before. */
+/* The deployment has no condition Progressing yet. */
 void deployment_note_found(struct deployment_pass *pass, struct json *status)
 {
     if (pass->deadline_s >= 0 && !status_find_condition(status, "Progressing"))
@@ -149,7 +149,7 @@ static bool has_progressed(const struct json *old, const struct json *new_)
            json_get_int(new_, "availableReplicas", 0) > json_get_int(old, "availableReplicas", 0);
 }
 
-/* When the last sign of progress is too old; -1: never. */
+/* When the progress deadline expires; -1: never. */
 static int64_t deadline_ms(const struct deployment_pass *pass, const struct json *status)
 {
     const struct json *condition = status_find_condition(status, "Progressing");
@@ -197,7 +197,7 @@ static void status_judge_progress(struct deployment_pass *pass, struct json *sta
         pass->plan->requeue_ms = late_ms - pass->now_ms + 1000;
 }
 
-/* Of the new set, or of any other, whose pods cannot be made. */
+/* The condition of the new set, or of any other, whose pods cannot be created. */
 static const struct json *replica_failure(const struct deployment_pass *pass)
 {
     const struct json *found =

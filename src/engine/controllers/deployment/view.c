@@ -1,4 +1,4 @@
-/* Reading a deployment and its sets. Pure. */
+/* Reads a deployment and its sets. Pure. */
 #include "base/str.h"
 #include "engine/controllers/deployment/internal.h"
 #include "kube/object.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number, or a share of the replicas, rounded up or down. */
+/* A number, or a percentage of the replicas, rounded up or down. */
 static int64_t view_resolve_share(const struct json *value, int64_t replicas, bool up)
 {
     const char *text = json_text(value);
@@ -28,14 +28,14 @@ static void read_spec(struct deployment_pass *pass)
     pass->replicas = json_get_int(spec, "replicas", 1);
     pass->history = json_get_int(spec, "revisionHistoryLimit", 10);
     pass->deadline_s = json_get_int(spec, "progressDeadlineSeconds", 600);
-    if (pass->deadline_s == INT32_MAX) /* upstream's word for none */
+    if (pass->deadline_s == INT32_MAX) /* Kubernetes' value for no deadline */
         pass->deadline_s = -1;
     if (!pass->rolling)
         return;
     pass->max_surge = view_resolve_share(json_get(rolling, "maxSurge"), pass->replicas, true);
     pass->max_unavailable =
         view_resolve_share(json_get(rolling, "maxUnavailable"), pass->replicas, false);
-    /* Shares of few replicas may both come to nothing: then nothing could ever change. */
+    /* Percentages of few replicas may both be 0. Then nothing could ever change. */
     if (pass->max_surge == 0 && pass->max_unavailable == 0)
         pass->max_unavailable = 1;
     if (pass->max_unavailable > pass->replicas)
@@ -112,8 +112,8 @@ static bool same_but_labels(const struct json *a, const struct json *b)
            json_count(b) - (json_get(b, "metadata") != NULL);
 }
 
-/* Members of `a` that `b` has too, with the same value; the hash's label does not count, nor does
- * what is null or empty. */
+/* Whether `b` has all members of `a` with the same values, apart from the label with the hash and
+ * members that are null or empty. */
 static bool is_within(const struct json *a, const struct json *b)
 {
     JSON_EACH (member, a) {

@@ -1,5 +1,5 @@
-/* Runs Jobs: hears of jobs and of the pods they control, asks job_reconcile() what shall be done
- * and has it done (job_run.h). All that must outlive it is in the objects. */
+/* Runs Jobs: watches jobs and the pods that they control, calls job_reconcile() and carries out its
+ * plan (run.h). All state that must survive a restart is in the objects. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -21,7 +21,7 @@ static int job_compare_age(const void *a, const void *b)
     return left != right ? (left < right ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-/* The oldest first. */
+/* Sorted, the oldest first. */
 static const struct json **job_gather_pods(struct job_run *run, size_t *ret_count)
 {
     struct kube_informer *informer = hub_informer(run->run.hub, "pods");
@@ -60,7 +60,7 @@ static const struct workload_kind JOBS = {
     .plan = job_make_plan,
 };
 
-/* ---- Hearing --------------------------------------------------------------------------------- */
+/* ---- Changes of objects ---------------------------------------------------------------------- */
 
 static void on_job_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {

@@ -1,9 +1,9 @@
-/* The books of a job: which pods have ended, counted once each; see job.h for how. Pure. */
+/* Counts the pods of a job that have ended, each exactly once; job.h says how. Pure. */
 #include "engine/controllers/job/internal.h"
 
 #include "base/str.h"
 
-enum { UNCOUNTED_MAX = 500 }; /* uids in the status at a time, as upstream */
+enum { UNCOUNTED_MAX = 500 }; /* uids in the status at a time, as in Kubernetes */
 
 static void job_count_release(struct job_pass *pass, const struct job_pod *pod)
 {
@@ -11,8 +11,8 @@ static void job_count_release(struct job_pass *pass, const struct job_pod *pod)
         job_plan_add(pass, JOB_RELEASE_POD, pod->json);
 }
 
-/* Of the uids written down, those whose pod has lost its finalizer, or is gone, become a number;
- * the others stay, and their finalizers are asked for again. */
+/* Of the uids in the status, those whose pod has lost its finalizer or is gone are counted. The
+ * others stay, and the removal of their finalizers is planned again. */
 static struct json *job_count_settle(struct job_pass *pass, const struct json *uids,
                                      int64_t *number)
 {
@@ -25,13 +25,13 @@ static struct json *job_count_settle(struct job_pass *pass, const struct json *u
         } else {
             (*number)++;
         }
-        if (pod) /* dealt with */
+        if (pod) /* done with this pod */
             map_remove(&pass->by_uid, pod->uid);
     }
     return left;
 }
 
-/* A pod whose end is not in the books yet. */
+/* Adds a pod that has ended to the uids in the status. */
 static void job_count_enter(struct job_pass *pass, const struct job_pod *pod,
                             struct json *succeeded, struct json *failed)
 {

@@ -1,6 +1,5 @@
-/* One pass over a job; see job.h. The order of the questions is the order of what may still happen
- * to a job: it is being deleted, it has ended, it has all it wanted, it may not go on, it shall
- * rest, it runs. */
+/* One pass over a job; see job.h. The questions are asked in this order: is the job being deleted,
+ * has it ended, is it complete, must it fail, is it suspended, does it run. */
 #include "engine/controllers/job/internal.h"
 
 #include "base/moment.h"
@@ -36,7 +35,7 @@ static void job_expire(struct job_pass *pass, int64_t ended_ms)
         job_plan_add(pass, JOB_DELETE_JOB, pass->observed->job);
 }
 
-/* Nothing of it runs and every pod that ended is in the books. */
+/* Whether nothing of the job runs and every pod that ended is counted. */
 static bool is_job_settled(const struct job_pass *pass)
 {
     return pass->active + pass->leaving == 0 && pass->uncounted == 0 && !pass->crowded;
@@ -69,7 +68,7 @@ struct verdict {
     const char *reason, *message;
 };
 
-/* Restarts in place are tries too. */
+/* Restarts in place count as attempts, too. */
 static bool restarted_too_often(const struct job_pass *pass)
 {
     int64_t restarts = 0;
@@ -92,7 +91,7 @@ static bool is_overdue(struct job_pass *pass)
     return left_ms <= 0;
 }
 
-/* A verdict once given stands, whatever the pods do while they end. */
+/* A verdict stays, whatever the pods do while they end. */
 static struct verdict given_verdict(const struct job_pass *pass)
 {
     const struct json *given = job_condition_find(pass->status, "FailureTarget");
@@ -101,7 +100,7 @@ static struct verdict given_verdict(const struct job_pass *pass)
                  : (struct verdict){0};
 }
 
-/* Why the job may not go on; reason NULL: it may. */
+/* Why the job must fail; reason NULL: it goes on. */
 static struct verdict job_judge(struct job_pass *pass)
 {
     if (pass->failed > pass->spec.backoff_limit ||
@@ -114,8 +113,8 @@ static struct verdict job_judge(struct job_pass *pass)
     return (struct verdict){0};
 }
 
-/* What still runs is ended first, and counted as failed, so that a job that says Failed has
- * stopped. */
+/* Stops the running pods first and counts them as failed, so that a job with the condition Failed
+ * has really stopped. */
 static void job_fail(struct job_pass *pass, struct verdict verdict)
 {
     job_condition_set(pass, "FailureTarget", true, verdict.reason, verdict.message);
@@ -127,7 +126,7 @@ static void job_fail(struct job_pass *pass, struct verdict verdict)
     job_expire(pass, pass->now_ms);
 }
 
-/* ---- Resting and running --------------------------------------------------------------------- */
+/* ---- Suspending and running ------------------------------------------------------------------ */
 
 static void job_suspend(struct job_pass *pass)
 {
@@ -156,7 +155,7 @@ static void job_decide(struct job_pass *pass)
 {
     job_pass_count(pass);
     if (!pass->spec.suspend)
-        job_resume(pass); /* also a job that ends at once has started */
+        job_resume(pass); /* a job that ends at once has started, too */
     struct verdict verdict = given_verdict(pass);
     if (!verdict.reason && has_all(pass)) {
         job_complete(pass);

@@ -1,6 +1,5 @@
-/* Pods that still carry a Job's finalizer but have no Job any more that would take it away: the Job
- * was deleted, or let them go. Nobody counts them, so they are set free at once; else their own
- * deletion would wait for ever. */
+/* Removes the finalizer of Jobs from pods that have no Job any more: the Job was deleted, or has
+ * released them. No controller counts these pods, and their deletion would wait for ever. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -39,7 +38,7 @@ static void on_released(void *context, struct json *object, const struct err *er
     hub_task_end(&release->task);
 }
 
-/* It is controlled by a Job that exists: of the same uid, not only of the same name. */
+/* Whether a Job that exists controls the pod, with the same uid, not only the same name. */
 static bool has_job(struct orphans *orphans, const struct kube_object *pod)
 {
     const struct json *owner = kube_meta_controller(pod->json);

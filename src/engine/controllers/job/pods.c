@@ -1,5 +1,5 @@
-/* Which pods a job shall have: as many as it may run and still needs, an index never twice, and
- * after failures none before the back-off is over. Pure. */
+/* Which pods a job should have: as many as it may run and still needs, each index once, and after
+ * failures none before the back-off is over. Pure. */
 #include "engine/controllers/job/internal.h"
 
 #include "kube/object.h"
@@ -13,7 +13,7 @@ enum {
     BACKOFF_MAX_MS = 360 * 1000,
 };
 
-/* ---- Too many -------------------------------------------------------------------------------- */
+/* ---- Stopping pods --------------------------------------------------------------------------- */
 
 static void job_pods_stop(struct job_pass *pass, struct job_pod *pod, bool as_failure)
 {
@@ -31,7 +31,7 @@ void job_pass_stop_all(struct job_pass *pass, bool as_failures)
         job_pods_stop(pass, &pass->pods[i], as_failures);
 }
 
-/* The pod that is missed least comes first: not running, not ready, of a high index, young. */
+/* Sorts the pods to stop first: not running, not ready, high index, young. */
 static int compare_value(const void *a, const void *b)
 {
     const struct job_pod *x = *(struct job_pod *const *)a, *y = *(struct job_pod *const *)b;
@@ -46,7 +46,7 @@ static int compare_value(const void *a, const void *b)
     return strcmp(x->uid, y->uid);
 }
 
-/* Those still active, the least missed first. */
+/* The active pods, sorted by compare_value(). */
 static struct job_pod **job_pods_rank(struct job_pass *pass, size_t *ret_count)
 {
     struct job_pod **ranked = ARENA_ARRAY(pass->arena, struct job_pod *, pass->count + 1);
@@ -59,8 +59,8 @@ static struct job_pod **job_pods_rank(struct job_pass *pass, size_t *ret_count)
     return ranked;
 }
 
-/* Indexes that are done, beyond the last, or run already have no use for a pod. Which indexes have
- * one is left in `taken`. */
+/* Stops pods whose index is complete, too high, or taken by another pod. Leaves the indexes that
+ * have a pod in `taken`. */
 static void stop_unneeded_pods(struct job_pass *pass, struct job_indexes *taken)
 {
     size_t count;
@@ -79,11 +79,10 @@ static void stop_unneeded_pods(struct job_pass *pass, struct job_indexes *taken)
     }
 }
 
-/* ---- Too few --------------------------------------------------------------------------------- */
+/* ---- Creating pods --------------------------------------------------------------------------- */
 
-/* How long no pod may be made: 10 s after a failure, twice that after the next, up to 6 min;
- * forgotten with a success. Told from the pods that are there, so it survives everything they do.
- */
+/* How long no pod may be created: 10 s after a failure, twice as long after each further one, up to
+ * 6 min. A success resets it. It is computed from the pods, so it survives a restart. */
 static int64_t backoff_left(const struct job_pass *pass)
 {
     int64_t success_ms = -1, failure_ms = -1, delay_ms = 0;
@@ -131,7 +130,7 @@ static void job_pods_create(struct job_pass *pass, int64_t wanted, struct job_in
 
 /* ---- */
 
-/* How many may run. A work queue takes no new hands once one of them found it empty. */
+/* How many pods may run. A work queue gets no new pods after one pod has succeeded. */
 static int64_t wanted_active(const struct job_pass *pass)
 {
     int64_t present = (int64_t)(pass->active + pass->leaving), open;
@@ -148,7 +147,7 @@ void job_pass_manage(struct job_pass *pass)
     size_t active;
     int64_t wanted = wanted_active(pass);
     job_indexes_init(&taken, pass->arena);
-    /* What was marked but not deleted: the word is kept. */
+    /* A pod that was marked but not deleted is deleted now. */
     for (size_t i = 0; i < pass->count; i++)
         if (pass->pods[i].stopped)
             job_pods_stop(pass, &pass->pods[i], false);

@@ -1,5 +1,5 @@
-/* Carrying out a plan; see job_run.h. A stage that failed is the last: what follows was decided on
- * the ground that it would not. The controller tries the whole again after its back-off. */
+/* Carries out a plan; see run.h. A failed stage is the last one, because the following stages
+ * depend on its success. The controller repeats the pass after a back-off. */
 #include "engine/controllers/job/run.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 #include "engine/controllers/garbage.h"
 #include "kube/object.h"
 
-/* Each type of action is a stage, in their order. */
+/* The status, then one stage per type of action, in their order. */
 enum { STAGE_STATUS, STAGE_ACTIONS, STAGES = STAGE_ACTIONS + JOB_ACTION_TYPES };
 
 /* ---- The status ------------------------------------------------------------------------------ */
@@ -38,13 +38,13 @@ static void job_run_write_status(struct job_run *run)
 
 /* ---- The actions ----------------------------------------------------------------------------- */
 
-/* The object of a call, for its answer. */
+/* The context of a call. */
 struct call {
     struct job_run *run;
     const struct job_action *action;
 };
 
-/* Unless the informer shows it already. */
+/* Waits for the pod, unless the informer shows it already. */
 static void await_pod(struct job_run *run, const struct json *pod)
 {
     const struct kube_object *seen = kube_informer_get(
@@ -59,7 +59,7 @@ static void on_job_run_answer(void *context, struct json *object, const struct e
     struct job_run *run = call->run;
     struct kube_pass *pass = &run->run.pass;
     enum job_action_type type = call->action->type;
-    /* Gone, or changed meanwhile: the informer says so, and the next pass looks again. */
+    /* The object is gone or has changed: the informer shows that, and the next pass looks again. */
     bool settled =
         err && type != JOB_CREATE_POD && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
     if (err && !settled)
@@ -104,7 +104,8 @@ static void job_run_start_action(struct job_run *run, const struct job_action *a
                    call);
         break;
     case JOB_MARK_POD:
-        /* Only as it was seen: one that has failed since did so by itself, and counts. */
+        /* The patch names the version: a pod that has failed meanwhile failed by itself, and
+         * counts. */
         patch = json_object(pass->arena);
         json_set_string(pass->arena, json_ensure_object(pass->arena, patch, "metadata"),
                         "resourceVersion", kube_meta_resource_version(object));
