@@ -84,11 +84,10 @@ int admission_admit_quota(struct api_call *call, struct json *quota, const struc
 int admission_recount_quota(struct api_call *call, struct json *quota, struct err *err)
 {
     if (!is_settled(call))
-        return err_set(
-            err, ERR_CONFLICT,
-            "Operation cannot be fulfilled on resourcequotas \"%s\": other writes are on "
-            "their way; try again",
-            kube_meta_name(quota));
+        return err_set(err, ERR_CONFLICT,
+                       "Operation cannot be fulfilled on resourcequotas \"%s\": other writes are "
+                       "pending; try again",
+                       kube_meta_name(quota));
     count_all(call, quota);
     return 0;
 }

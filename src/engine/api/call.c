@@ -60,7 +60,7 @@ bool api_read_stored(struct api_call *call, struct arena *arena, struct store_ob
     if (call->unreadable <= UNREADABLE_NAMED)
         api_warn(call, err.message);
     else if (call->unreadable == UNREADABLE_NAMED + 1)
-        api_warn(call, "more objects cannot be read: the log of the server names them");
+        api_warn(call, "more objects cannot be read: see the log of the server");
     return false;
 }
 

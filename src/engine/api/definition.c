@@ -37,16 +37,16 @@ int api_admit_definition(struct api_call *call, struct json *definition, const s
         return 0;
     if (definition_is_built_in(kube_meta_name(definition)))
         api_warn(call, arena_printf(call->arena,
-                                    "%s is built in: this definition is kept, but the schema that "
-                                    "holds is the server's own",
+                                    "%s is built in: this definition is stored, but the server "
+                                    "uses its own schema",
                                     kube_meta_name(definition)));
     JSON_EACH (version, json_get(spec, "versions"))
         warn_of_columns(call, version);
     if (has_cel(definition))
-        api_warn(call, "x-kubernetes-validations: rules in CEL are kept, but not evaluated by "
-                       "this server");
+        api_warn(call, "x-kubernetes-validations: CEL rules are stored, but this server does not "
+                       "evaluate them");
     if (str_eq(json_get_string(json_get(spec, "conversion"), "strategy", ""), "Webhook"))
-        api_warn(call, "spec.conversion: this server asks no webhooks; with one served version "
+        api_warn(call, "spec.conversion: this server calls no webhooks; with one served version "
                        "there is nothing to convert");
     return 0;
 }

@@ -97,7 +97,7 @@ static void on_large_prepared(struct loop_work *work)
     call->is_off_loop = call->exchange->arena_is_lent = false;
     if (large->is_abandoned) {
         err_set(&large->err, ERR_UNAVAILABLE,
-                "the server ends, or the kind of the object is removed: try again");
+                "the server is shutting down, or the kind is being removed: try again");
         engine_respond_error(call->exchange, &large->err);
     } else {
         open_call_remove(&large->link);

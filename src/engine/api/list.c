@@ -284,7 +284,8 @@ static void on_list_abandoned(struct open_call *link)
     struct err err;
     open_call_remove(link);
     loop_defer_cancel(engine_loop(list->call->engine), &list->task);
-    err_set(&err, ERR_UNAVAILABLE, "what is listed is being removed: try again");
+    err_set(&err, ERR_UNAVAILABLE,
+            "the server is shutting down, or the kind is being removed: try again");
     engine_respond_error(list->call->exchange, &err);
     list_free(list);
 }

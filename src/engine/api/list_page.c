@@ -12,8 +12,8 @@ static const char VERSION[] = "meta.k8s.io/v1";
 static int bad_token(struct err *err)
 {
     return err_set(err, ERR_BAD_REQUEST,
-                   "invalid continue token: continue key is not valid: it is none that this server "
-                   "gave; list again without it");
+                   "invalid continue token: continue key is not valid: this server has "
+                   "not issued it; list again without it");
 }
 
 static int parse_token(struct arena *arena, const char *token, struct list_page *page,

@@ -81,7 +81,7 @@ static void log_follow_reject(struct follower *follower, const struct err *err)
 static void on_log_follow_ended(struct open_call *link)
 {
     struct err err = ERR_INIT;
-    err_set(&err, ERR_UNAVAILABLE, "the server ends; ask again when it is up");
+    err_set(&err, ERR_UNAVAILABLE, "the server is shutting down: try again when it is up");
     log_follow_reject(CONTAINER_OF(link, struct follower, link), &err);
 }
 

@@ -185,7 +185,8 @@ static void on_usage(void *context, const struct engine_usage_report *report)
     metrics->call->exchange->on_cancel = NULL;
     if (!report) {
         struct err err = ERR_INIT;
-        err_set(&err, ERR_UNAVAILABLE, "the nodes of this server are going down");
+        err_set(&err, ERR_UNAVAILABLE,
+                "the nodes of this server are shutting down: try again later");
         api_respond_error(metrics->call, &err);
     } else if (metrics->call->route.verb == VERB_GET)
         answer_one(metrics, report);
@@ -209,7 +210,7 @@ void api_handle_metrics(struct api_call *call)
     int result = api_filter_of(call, &metrics->filter, &err);
     if (result == 0 && !backend->usage)
         result = err_set(&err, ERR_UNAVAILABLE,
-                         "no node of this server runs pods, so there is nobody who measures them");
+                         "no node of this server runs pods, so there are no metrics");
     if (result < 0) {
         api_respond_error(call, &err);
         return;

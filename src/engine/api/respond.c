@@ -31,8 +31,7 @@ static void respond_tree(struct http_exchange *exchange, int status, const struc
     if (body.overflowed) {
         struct err err;
         err_set(&err, ERR_TOO_LARGE,
-                "the answer is larger than %d bytes: ask for less with a "
-                "selector",
+                "the response is larger than %d bytes: ask for fewer objects with a selector",
                 ANSWER_MAX);
         engine_respond_error(exchange, &err);
         return;

@@ -255,7 +255,7 @@ static void report_wrong_namespace(struct check *check, const struct json *owner
 {
     kube_event(hub_client(check->garbage->hub), check->object->json, "garbage-collector-controller",
                "Warning", "OwnerRefInvalidNamespace",
-               "the owner %s '%s' %s: an owner must be in the namespace of what it owns",
+               "the owner %s '%s' %s: an owner must be in the namespace of its dependents",
                json_get_string(owner, "kind", ""), json_get_string(owner, "name", ""), where);
 }
 

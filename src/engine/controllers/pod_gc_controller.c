@@ -57,7 +57,7 @@ static void pod_gc_collect(struct pod_gc *pod_gc)
         if (!is_missing(pod_gc, node) || missing_for(pod_gc, node, now) < MISSING_MS)
             continue;
         kube_event(hub_client(hub), pod->json, "pod-garbage-collector", "Warning", "NodeGone",
-                   "node \"%s\" is no more: the pod is removed", node);
+                   "node \"%s\" does not exist: the pod is deleted", node);
         kube_delete(hub_client(hub), &KUBE_PODS, pod->namespace_, pod->name, &options,
                     on_pod_gc_removed, NULL);
     }

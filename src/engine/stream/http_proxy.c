@@ -99,7 +99,7 @@ static void on_http_proxy_server_end(struct open_call *link)
 {
     struct http_proxy *self = CONTAINER_OF(link, struct http_proxy, link);
     struct err err = ERR_INIT;
-    err_set(&err, ERR_CANCELED, "the server ends");
+    err_set(&err, ERR_CANCELED, "the server is shutting down");
     fail_exchange(self, &err);
     http_proxy_close_stream(self);
     http_proxy_free_if_done(self);
@@ -145,7 +145,7 @@ static void switch_protocol(struct http_proxy *self, const char *early, size_t e
     struct stream *client;
     struct err err = ERR_INIT;
     if (!self->wants_upgrade || !protocol) {
-        err_set(&err, ERR_BAD_REQUEST, "the pod changed its protocol and was not asked to");
+        err_set(&err, ERR_BAD_REQUEST, "the pod changed its protocol without being asked to");
     } else if (http_upgrade(exchange, protocol,
                             http_proxy_answer_headers(exchange->arena, headers, self->prefix),
                             &client, &err) == 0) {
@@ -356,7 +356,7 @@ static void answer_for_node(struct api_call *call)
         http_respond(call->exchange, 200, "application/json", text.data, text.size);
     } else {
         err_set(&err, ERR_NOT_FOUND,
-                "nodes of this server have no kubelet: GET of /healthz and /pods is all there is");
+                "nodes of this server have no kubelet: they serve only GET /healthz and GET /pods");
         api_respond_error(call, &err);
     }
 }

@@ -128,8 +128,6 @@ static void job_pods_create(struct job_pass *pass, int64_t wanted, struct job_in
     }
 }
 
-/* ---- */
-
 /* How many pods may run. A work queue gets no new pods after one pod has succeeded. */
 static int64_t wanted_active(const struct job_pass *pass)
 {

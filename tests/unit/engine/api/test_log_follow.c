@@ -145,7 +145,7 @@ static void the_server_goes_away(void **state)
     struct stream *stream = stream_open(api, FOLLOW, NULL);
     api->engine = engine_free(api->engine);
     api_run(api, 100);
-    end_with(stream, "ask again when it is up");
+    end_with(stream, "try again when it is up");
 }
 
 int main(void)
