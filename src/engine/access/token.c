@@ -146,7 +146,7 @@ static int check_claims(struct arena *arena, const struct json *json, int64_t no
         !str_eq(json_get_string(json, "sub", ""), subject))
         return token_reject(err, "the token is of no service account");
     if (!is_for_this_server(claims.audiences))
-        return token_reject(err, "the token is meant for somebody else");
+        return token_reject(err, "the token has another audience");
     if (json_get_int(json, "nbf", INT64_MAX) > now_s + CLOCK_SLACK_S)
         return token_reject(err, "the token does not hold yet");
     if (claims.expires_s <= now_s)

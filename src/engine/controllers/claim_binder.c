@@ -30,8 +30,8 @@ bool claim_pod_has_ended(const struct json *pod)
            json_get_int(json_get(pod, "metadata"), "deletionGracePeriodSeconds", 1) == 0;
 }
 
-/* Whether the claim is the ephemeral claim of a pod that has not ended. Such a claim does not wait
- * for its first consumer, because the pod waits for the claim. */
+/* Whether the claim was created for this pod, and the pod has not ended. A pod that has ended does
+ * not keep its ephemeral claim: if it is deleted in the foreground, it waits for the claim. */
 static bool was_made_for(struct arena *arena, const struct json *claim, const struct json *pod)
 {
     return !claim_pod_has_ended(pod) && !kube_pod_claim_refusal(arena, pod, claim);
@@ -159,8 +159,8 @@ static enum claim_step claim_find_volume(struct arena *arena, const struct claim
         claim_wait_with_event(
             ret_event, "Normal", "ProvisionedHere",
             arena_printf(arena,
-                         "nobody here makes volumes of class \"%s\": it gets a directory of "
-                         "this machine, as those of class \"" CLAIM_CLASS "\" do",
+                         "class \"%s\" has no provisioner here: the claim gets a directory of "
+                         "this machine, as with class \"" CLAIM_CLASS "\"",
                          class_));
         return CLAIM_MAKE_VOLUME;
     }

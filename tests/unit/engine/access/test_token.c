@@ -88,7 +88,7 @@ static void test_audience(void **state)
     json_append(audiences, json_string(arena, "vault"));
     claims.audiences = audiences;
     assert_string_equal(refusal(arena, make(arena, &claims), NOW_S),
-                        "the token is meant for somebody else");
+                        "the token has another audience");
     json_append(audiences, json_string(arena, TOKEN_ISSUER));
     assert_int_equal(token_verify(arena, &SEAL, make(arena, &claims), NOW_S, &back, NULL), 0);
 }

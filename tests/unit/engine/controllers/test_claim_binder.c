@@ -123,15 +123,16 @@ static void test_waits(void **state)
     }
 }
 
-/* A class that nobody serves is served like ours, but not before somebody else could have. */
+/* A class without a provisioner here gets a directory, but not before another provisioner had time.
+ */
 static void test_other_classes(void **state)
 {
     overdue = true;
     assert_int_equal(next(claim_of("{'storageClassName':'gp2'}"), NULL, NULL), CLAIM_MAKE_VOLUME);
     assert_string_equal(event.reason, "ProvisionedHere");
     assert_string_equal(event.message,
-                        "nobody here makes volumes of class \"gp2\": it gets a directory of this "
-                        "machine, as those of class \"standard\" do");
+                        "class \"gp2\" has no provisioner here: the claim gets a directory of this "
+                        "machine, as with class \"standard\"");
     assert_int_equal(next(claim_of("{}"), parse("{'provisioner':'example.com/nfs'}"), NULL),
                      CLAIM_MAKE_VOLUME);
     assert_int_equal(next(claim_of("{}"), ours(), NULL), CLAIM_MAKE_VOLUME);
