@@ -14,7 +14,7 @@ enum { TOKEN_MAX = 8 * 1024 };
 
 struct token_claims {
     const char *namespace_, *account, *account_uid;
-    /* the token is valid as long as this pod exists; NULL: not bound to a pod */
+    /* The token is valid as long as this pod exists; NULL: not bound to a pod. */
     const char *pod, *pod_uid;
     const struct json *audiences; /* a list of strings; NULL: TOKEN_ISSUER */
     int64_t issued_s, expires_s;  /* Unix time */

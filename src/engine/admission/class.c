@@ -37,7 +37,7 @@ static const struct registry_resource *priority_classes(void)
     return registry_built_in("scheduling.k8s.io", "v1", "priorityclasses");
 }
 
-/* Of several default classes the one with the lowest value counts, as in Kubernetes. */
+/* If several classes are the default, the one with the lowest value counts, as in Kubernetes. */
 static bool is_lower_default(const struct json *class_, const struct json *best)
 {
     return json_get_bool(class_, "globalDefault", false) &&
@@ -108,7 +108,7 @@ int admission_admit_priority_class(struct api_call *call, struct json *class_,
 
 /* ---- Storage --------------------------------------------------------------------------------- */
 
-/* Of several default classes the newest counts, as in Kubernetes. */
+/* If several classes are the default, the newest counts, as in Kubernetes. */
 static bool is_newer_default(const struct json *class_, const struct json *best)
 {
     return kube_class_is_default(class_) &&

@@ -1,6 +1,5 @@
-/* What the LimitRanges of a namespace do to its pods and claims: they set default requests and
- * limits of containers, and reject amounts that are too large or too small. Pure; limits.c calls
- * it. */
+/* Applies the LimitRanges of a namespace to its pods and claims: sets default requests and limits
+ * of containers, and rejects amounts that are too large or too small. Pure; limits.c calls it. */
 #ifndef TRAINYARD_ENGINE_LIMIT_RANGE_H
 #define TRAINYARD_ENGINE_LIMIT_RANGE_H
 

@@ -162,14 +162,14 @@ int admission_charge_quotas(struct api_call *call, const struct json *object,
     const char **keys = ARENA_ARRAY(call->arena, const char *, count + 1);
     size_t readable = 0;
     for (size_t i = 0; i < count; i++) {
-        /* if not, the client is warned, and the quota limits nothing */
+        /* If not, the client is warned, and the quota limits nothing. */
         if (api_is_readable(call, stored[i]))
             keys[readable++] = arena_strdup(call->arena, stored[i]->key);
         store_object_unref(stored[i]);
     }
     free(stored);
     int result = 0;
-    /* the first pass checks all quotas, the second one charges them */
+    /* The first pass checks all quotas, the second one charges them. */
     const int passes = call->dry_run ? 1 : 2;
     for (int charge = 0; charge < passes; charge++)
         for (size_t i = 0; result == 0 && i < readable; i++)

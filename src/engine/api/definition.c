@@ -1,5 +1,4 @@
-/* What a write of a definition does at once: it sets conditions and warns the client. A hook of the
- * registry. */
+/* Admission of definitions: sets their conditions and warns the client. A hook of the registry. */
 #include "engine/crd/definition.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"

@@ -1,5 +1,5 @@
-/* What a DELETE does to an object: it is removed at once, or marked as deleted until its node and
- * its finalizers are done. Pure; delete.c acts on it. */
+/* Decides whether a DELETE removes an object at once, or marks it as deleted until its node and its
+ * finalizers are done. Pure; delete.c acts on it. */
 #ifndef TRAINYARD_ENGINE_DELETION_H
 #define TRAINYARD_ENGINE_DELETION_H
 

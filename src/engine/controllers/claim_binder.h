@@ -1,9 +1,9 @@
-/* How a PersistentVolumeClaim gets its volume, and when both are deleted. A claim takes an existing
- * volume that fits. If there is none, a volume is created for it: at once if its class is one of
- * this server, else after a short time in which another provisioner could have done it. The volume
- * is a directory of this machine, <state>/volumes/<namespace>/<claim>, which the node creates when
- * a pod first uses it. A claim is kept as long as a pod uses it, a volume as long as it is bound.
- * Pure; claim_controller.c writes the results. */
+/* Binds PersistentVolumeClaims to volumes, and decides when both are deleted. A claim takes an
+ * existing volume that fits. If there is none, a volume is created for it: at once if its class is
+ * one of this server, else after a short time in which another provisioner could have done it. The
+ * volume is a directory of this machine, <state>/volumes/<namespace>/<claim>, which the node
+ * creates when a pod first uses it. A claim is kept as long as a pod uses it, a volume as long as
+ * it is bound. Pure; claim_controller.c writes the results. */
 #ifndef TRAINYARD_ENGINE_CLAIM_BINDER_H
 #define TRAINYARD_ENGINE_CLAIM_BINDER_H
 

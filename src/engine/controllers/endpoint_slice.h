@@ -21,7 +21,7 @@ struct endpoint_slice_action {
 
 struct endpoint_slice_observed {
     const struct json *service;
-    /* the addresses of these Endpoints are mirrored; NULL: those of the pods count */
+    /* The addresses of these Endpoints are mirrored; NULL: those of the pods count. */
     const struct json *endpoints;
     const struct json *const *pods; /* the pods that the selector matches */
     size_t pod_count;

@@ -20,7 +20,7 @@ enum garbage_owner {
 bool garbage_is_collectable(const struct json *object, const enum garbage_owner *owners,
                             size_t count);
 
-/* What the collector must do for an object that is being deleted. */
+/* The collector's task for an object that is being deleted. */
 enum garbage_duty {
     DUTY_NONE,
     DUTY_DELETE_DEPENDENTS, /* its finalizer foregroundDeletion */

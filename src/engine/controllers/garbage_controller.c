@@ -205,7 +205,7 @@ static void garbage_conclude(struct check *check)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *json = check->object->json;
     bool waiting_owner = false;
-    /* an owner to remove from the references, because other owners keep the object */
+    /* An owner to remove from the references, because other owners keep the object. */
     const char *lost = NULL;
     size_t position = 0;
     JSON_EACH (owner, owners_of(json)) {

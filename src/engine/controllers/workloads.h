@@ -1,4 +1,4 @@
-/* What the controllers of one kind of workload share: a queue of keys, passes in flight, and the
+/* The shared part of controllers of workloads: a queue of keys, passes in flight, and the
  * controller's own writes that the informers have not shown yet, so that no decision is based on an
  * old state. A controller describes its kind, how it makes a plan, and how it carries the plan out.
  */

@@ -28,7 +28,7 @@ struct layout {
     const struct scheduler_gang *gang;
     struct scheduler_view view;   /* with the members that are placed so far */
     struct scheduler_node *nodes; /* the view's nodes */
-    /* the view's pods: the members after the pods that had a node before */
+    /* The view's pods: the members after the pods that had a node before. */
     struct scheduler_placed *pods;
     size_t node_count;
     struct node_usage *used;            /* per node, with the members that are placed there */

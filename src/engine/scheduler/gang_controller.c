@@ -53,7 +53,7 @@ struct gathered {
     struct kube_object *group;        /* NULL: it does not exist */
     struct kube_object **waiting;     /* pods that have no node */
     struct scheduler_member *members; /* the waiting pods, for the decision */
-    /* pods that are assumed on a node, but whose binding is not in flight */
+    /* Pods that are assumed on a node, but whose binding is not in flight. */
     struct kube_object **unsent;
     struct scheduler_gang gang;
     size_t unsent_count;

@@ -1,4 +1,4 @@
-/* What the files of the scheduler's controller share: its state, and how a decision becomes a
+/* The state that the files of the scheduler's controller share, and how a decision becomes a
  * binding or a condition. Included by the files of this folder only. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_INTERNAL_H
 #define TRAINYARD_ENGINE_SCHEDULER_INTERNAL_H
@@ -20,7 +20,7 @@ struct scheduler {
     struct map waiting;       /* pod key → its newest version, for pods without a node */
     size_t dependent_waiting; /* how many pods of `waiting` depend on where other pods are */
     struct map gangs;         /* key of a waiting group → struct scheduler_gang_state */
-    /* groups that an earlier scheduler left half bound have their resources reserved */
+    /* Groups that an earlier scheduler left half bound have their resources reserved. */
     bool resumed;
 };
 

@@ -44,7 +44,7 @@ bool node_usage_shares_ports(const struct json *node);
 /* Whether a pod of the node listens on a container port of this pod. */
 bool node_usage_ports_clash(const struct node_usage *used, const struct node_usage *pod);
 
-/* What a node lacks for a pod, in Kubernetes' messages. */
+/* The resources that a node lacks for a pod, in Kubernetes' messages. */
 struct node_shortage {
     const char *reasons[4];
     size_t count;

@@ -154,7 +154,7 @@ static int64_t sum_of(const struct scheduler_preemption *preemption)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < preemption->count; i++)
-        /* so that every victim adds to the sum */
+        /* So that every victim adds to the sum. */
         sum += scheduler_priority(preemption->victims[i]) - INT32_MIN;
     return sum;
 }

@@ -1,4 +1,4 @@
-/* Which pods of lower priority must be deleted so that a pod gets a node. Pure;
+/* Chooses the pods of lower priority that must be deleted so that a pod gets a node. Pure;
  * preempt_controller.c deletes them. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_PREEMPT_H
 #define TRAINYARD_ENGINE_SCHEDULER_PREEMPT_H

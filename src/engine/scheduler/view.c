@@ -32,7 +32,7 @@ static void view_reserve(struct scheduler *scheduler, struct arena *arena, const
                          int64_t priority, struct scheduler_gathered *ret)
 {
     struct scheduler_node *nodes = (struct scheduler_node *)ret->view.nodes;
-    /* the number of its copy, from 1; 0: none */
+    /* The number of its copy, from 1; 0: none. */
     size_t *copy_of = ARENA_ARRAY(arena, size_t, ret->view.count + 1);
     const char *whose;
     void *value;

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What is known about a stored version. */
+/* The result of the first read of a stored version. */
 enum { UNCHECKED, READABLE, UNREADABLE };
 
 /* ---- Writing --------------------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ enum {
     STORED_BYTES_RESERVE = 256 * 1024,
 };
 
-/* What the caller of stored_encode() knows about the object. */
+/* Facts about the object that the caller of stored_encode() knows. */
 enum {
     STORED_MEASURED = 1, /* stored_check() has passed */
     /* Its kind has a type for every field, and the object was decoded by them. Then its bytes can

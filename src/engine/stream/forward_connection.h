@@ -14,7 +14,7 @@ enum forward_channel { FORWARD_ERROR, FORWARD_DATA, FORWARD_CHANNELS };
 
 struct forward_connection;
 
-/* What a connection does with a channel. */
+/* The operations of a channel. */
 struct forward_channel_ops {
     void (*write)(void *channel, const void *data, size_t size);
     void (*end)(void *channel); /* nothing more is written to it; may be called twice */
@@ -25,7 +25,7 @@ struct forward_channel_ops {
     bool ends_together;
 };
 
-/* What the connections of a session share. */
+/* The session of a connection, as far as the connection knows it. */
 struct forward_owner {
     struct loop *loop;
     struct engine_pod_backend backend;

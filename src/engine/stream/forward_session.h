@@ -1,5 +1,5 @@
-/* What the protocols of port forwarding share: the connections of a session, and the end of their
- * pod. A protocol's own session (port_forward_spdy.c, port_forward_websocket.c) begins with a
+/* The part of a port forwarding session that both protocols share: its connections, and the end of
+ * their pod. A protocol's own session (port_forward_spdy.c, port_forward_websocket.c) begins with a
  * forward_session and gives it a table of functions. A session is freed when the peer's connection
  * and all forwarded connections are gone. */
 #ifndef TRAINYARD_ENGINE_FORWARD_SESSION_H
@@ -13,7 +13,7 @@ struct forward_session;
 struct forward_session_ops {
     struct forward_channel_ops channel;
     size_t (*pending)(const struct forward_session *session);
-    /* closes the protocol's session; called while the peer is connected */
+    /* Closes the protocol's session; called while the peer is connected. */
     void (*close)(struct forward_session *session);
     void (*free)(struct forward_session *session);
 };

@@ -155,7 +155,7 @@ static void on_remote_stdio_end(void *context, const struct err *err)
     stdio->ended = true;
     remote_stdio_close(stdio);
     if (stdio->session->transport && stdio == &stdio->session->stdio[IN])
-        /* input is not read any more */
+        /* Input is not read any more. */
         stdio->session->transport->pause(stdio->session->context, false);
     remote_command_finish_if_done(stdio->session);
 }
@@ -306,7 +306,7 @@ struct remote_command *remote_command_new(struct engine *engine,
     self->plain_errors = request->plain_errors;
     self->transport = transport;
     self->context = context;
-    /* larger than EARLY_HIGH: a pause takes effect after the bytes that were read already */
+    /* Larger than EARLY_HIGH: a pause takes effect after the bytes that were read already. */
     buf_init(&self->early, EARLY_MAX);
     for (int i = 0; i < STDIO_COUNT; i++)
         self->stdio[i] = (struct remote_stdio){.session = self, .channel = CHANNELS[i]};

@@ -1,4 +1,5 @@
-/* How a command in a pod ended, as Kubernetes words it. kubectl takes its exit code from it. */
+/* The Status about the end of a command in a pod, with Kubernetes' messages. kubectl takes its exit
+ * code from it. */
 #ifndef TRAINYARD_ENGINE_REMOTE_STATUS_H
 #define TRAINYARD_ENGINE_REMOTE_STATUS_H
 

@@ -1,4 +1,4 @@
-/* What the files of this folder share: watch.c has the lifecycle of a watcher, event.c makes its
+/* Shared by the files of this folder: watch.c has the lifecycle of a watcher, event.c makes its
  * events. Included by them only. */
 #ifndef TRAINYARD_ENGINE_WATCH_INTERNAL_H
 #define TRAINYARD_ENGINE_WATCH_INTERNAL_H

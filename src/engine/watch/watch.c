@@ -16,8 +16,8 @@ enum {
     /* Unread bytes that a connection holds: one TLS record waits while the next is being sent. A
      * buffer of that size takes 32 KiB. */
     STREAM_HIGH = 24 * 1024,
-    /* The same for a watch of this process, for events that are larger. Smaller ones are read whole
-     * in the next turn. */
+    /* Limit of a watch of this process, for an event that is larger than this. Smaller events are
+     * read whole in the next turn. */
     LOCAL_HIGH = 256 * 1024,
     BOOKMARK_MS = 60 * 1000,
     TIMEOUT_DEFAULT_S = 3600,
@@ -169,7 +169,7 @@ static void on_watch_timeout(struct loop_timer *timer)
     struct watcher *watcher = CONTAINER_OF(timer, struct watcher, timeout);
     watcher_stop(watcher);
     watcher->ending = true;
-    /* the client continues after the last event that it has read */
+    /* The client continues after the last event that it has read. */
     watch_backlog_drop(&watcher->backlog);
     watcher_pump(watcher);
 }

@@ -34,7 +34,7 @@ struct deployment_action {
 
 struct deployment_observed {
     const struct json *deployment;
-    /* sets of its namespace that it controls, or that have no controller */
+    /* Sets of its namespace that it controls, or that have no controller. */
     const struct json *const *sets;
     size_t set_count;
     const struct json *const *pods; /* the pods that the sets control */

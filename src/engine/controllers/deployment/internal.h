@@ -1,4 +1,4 @@
-/* What the files of the Deployment reconcile share: one pass over one deployment. */
+/* One pass over one deployment, shared by the files of the Deployment reconcile. */
 #ifndef TRAINYARD_ENGINE_DEPLOYMENT_INTERNAL_H
 #define TRAINYARD_ENGINE_DEPLOYMENT_INTERNAL_H
 

@@ -15,13 +15,13 @@ enum replica_action_type {
 
 struct replica_action {
     enum replica_action_type type;
-    /* the present pod; NULL for REPLICA_CREATE, because all new pods are equal */
+    /* The present pod; NULL for REPLICA_CREATE, because all new pods are equal. */
     const struct json *pod;
 };
 
 struct replica_observed {
     const struct json *set;
-    /* pods of its namespace that it controls, or that have no controller */
+    /* Pods of its namespace that it controls, or that have no controller. */
     const struct json *const *pods;
     size_t pod_count;
     int64_t now_ms; /* wall time */

@@ -29,7 +29,7 @@ char *job_indexes_text(const struct job_indexes *indexes);
 
 void job_indexes_add(struct job_indexes *indexes, int64_t index);
 bool job_indexes_has(const struct job_indexes *indexes, int64_t index);
-/* how many indexes below `limit` are in the set */
+/* How many indexes below `limit` are in the set. */
 int64_t job_indexes_size(const struct job_indexes *indexes, int64_t limit);
 /* The lowest index from `from` on that is not in the set. */
 int64_t job_indexes_next_missing(const struct job_indexes *indexes, int64_t from);

@@ -1,4 +1,4 @@
-/* What the files of the Job reconcile share: one pass over one job. */
+/* One pass over one job, shared by the files of the Job reconcile. */
 #ifndef TRAINYARD_ENGINE_JOB_INTERNAL_H
 #define TRAINYARD_ENGINE_JOB_INTERNAL_H
 
@@ -35,7 +35,7 @@ struct job_pod {
     int64_t index; /* -1: none */
     int64_t created_ms;
     int64_t ended_ms; /* when it ended, if it has */
-    /* when a pod that is being deleted counts as ended at the latest; 0: never */
+    /* When a pod that is being deleted counts as ended at the latest; 0: never. */
     int64_t certain_ms;
     int64_t restarts; /* restarts in place by the node */
     bool surplus;     /* this pass stops it */

@@ -1,5 +1,5 @@
-/* Which pods a job should have: as many as it may run and still needs, each index once, and after
- * failures none before the back-off is over. Pure. */
+/* Decides which pods a job should have: as many as it may run and still needs, each index once, and
+ * after failures none before the back-off is over. Pure. */
 #include "engine/controllers/job/internal.h"
 
 #include "kube/object.h"
