@@ -42,8 +42,8 @@ int api_admit_definition(struct api_call *call, struct json *definition, const s
     JSON_EACH (version, json_get(spec, "versions"))
         warn_of_columns(call, version);
     if (has_cel(definition))
-        api_warn(call, "x-kubernetes-validations: CEL rules are stored, but this server does not "
-                       "evaluate them");
+        api_warn(call, "x-kubernetes-validations: CEL rules are stored, but not evaluated by "
+                       "this server");
     if (str_eq(json_get_string(json_get(spec, "conversion"), "strategy", ""), "Webhook"))
         api_warn(call, "spec.conversion: this server calls no webhooks; with one served version "
                        "there is nothing to convert");

@@ -222,10 +222,8 @@ struct forward_connection *forward_connection_new(const struct forward_owner *ow
     connection->owner = owner;
     connection->request_id = mem_strdup(request_id);
     connection->port = port;
-    buf_init(
-        &connection->early,
-        /* Larger than EARLY_HIGH: a pause takes effect after the bytes that were read already. */
-        16 * EARLY_HIGH);
+    /* Larger than EARLY_HIGH: a pause takes effect after the bytes that were read already. */
+    buf_init(&connection->early, 16 * EARLY_HIGH);
     loop_timer_init(owner->loop, &connection->timer, on_pair_timeout);
     loop_timer_start(&connection->timer, PAIR_TIMEOUT_MS);
     return connection;

@@ -155,7 +155,7 @@ static void on_remote_stdio_end(void *context, const struct err *err)
     stdio->ended = true;
     remote_stdio_close(stdio);
     if (stdio->session->transport && stdio == &stdio->session->stdio[IN])
-        /* Input is not read any more. */
+        /* The command reads no more input: drops what the caller sends. */
         stdio->session->transport->pause(stdio->session->context, false);
     remote_command_finish_if_done(stdio->session);
 }
