@@ -1,6 +1,5 @@
-/* A thousand watches on real sockets, whose clients vanish: half of them close, the other half are
- * killed. Their watches and their descriptors are given back. The clients are processes of their
- * own. */
+/* A thousand watches on real sockets whose clients vanish: half of them close, the other half are
+ * killed. Their watches and descriptors are released. The clients are processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +30,7 @@ enum {
     CLIENTS = 2,
     WATCHES = 500, /* of each */
     LOOK_MS = 5,
-    GUARD_MS = 60 * 1000, /* only a defect reaches it */
+    GUARD_MS = 60 * 1000, /* reached only by a defect */
     OTHERS = 10,          /* descriptors that the loop may open for itself */
 };
 
@@ -50,7 +49,7 @@ struct world {
     struct loop_timer options, guard;
     size_t descriptors; /* before the first connection */
     size_t watches_seen;
-    bool told; /* to vanish */
+    bool told; /* it was told to vanish */
 };
 
 /* ---- a client: a process --------------------------------------------------------------------- */
@@ -82,7 +81,7 @@ static void be_client(int from, int to)
         _exit(1);
     for (int i = 0; i < WATCHES; i++)
         close(fds[i]);
-    while (read(from, &byte, 1) > 0) /* that the process ends must not be what closes them */
+    while (read(from, &byte, 1) > 0) /* the end of the process must not be what closes them */
         continue;
     _exit(0);
 }
@@ -133,7 +132,7 @@ static void on_look(struct loop_timer *timer)
     for (int i = 0; i < CLIENTS; i++) {
         char byte;
         ssize_t size = world->clients[i].ready ? 1 : read(world->clients[i].from, &byte, 1);
-        assert_int_not_equal(size, 0); /* it ended: a watch was refused */
+        assert_int_not_equal(size, 0); /* 0: a watch was rejected and the client ended */
         world->clients[i].ready = size == 1;
         ready = ready && size == 1;
     }
