@@ -146,7 +146,7 @@ static void count_pod(struct scheduler *scheduler, const struct json *pod, const
         node_usage_subtract(scheduler_used_on(scheduler, node), &usage);
         scheduler->affinity_count -= has_affinity;
     }
-    scheduler_priority_count(scheduler, scheduler_priority(pod), there);
+    scheduler_count_priority(scheduler, scheduler_priority(pod), there);
     node_usage_release(&usage);
 }
 

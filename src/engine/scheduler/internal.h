@@ -104,7 +104,7 @@ void scheduler_report_overcommit(struct scheduler *scheduler, const struct json 
 
 /* Whether any pod that has a node has a lower priority. */
 bool scheduler_has_lower_priority(const struct scheduler *scheduler, int64_t priority);
-void scheduler_priority_count(struct scheduler *scheduler, int64_t priority, bool there);
+void scheduler_count_priority(struct scheduler *scheduler, int64_t priority, bool there);
 /* Called if no node fits: preempts pods, or reports why the pod waits. Ends the pod's key in the
  * queue. */
 void scheduler_try_preempt(struct scheduler *scheduler, const char *key, struct kube_object *pod,

@@ -13,14 +13,14 @@
 
 /* ---- Priorities of placed pods --------------------------------------------------------------- */
 
-void scheduler_priority_count(struct scheduler *scheduler, int64_t priority, bool there)
+void scheduler_count_priority(struct scheduler *scheduler, int64_t priority, bool there)
 {
     for (size_t i = 0; i < scheduler->priority_counts.count; i++) {
-        struct scheduler_priority_count *rank = &scheduler->priority_counts.items[i];
-        if (rank->priority != priority)
+        struct scheduler_priority_count *count = &scheduler->priority_counts.items[i];
+        if (count->priority != priority)
             continue;
-        rank->pods += there ? 1 : -1;
-        if (rank->pods == 0)
+        count->pods += there ? 1 : -1;
+        if (count->pods == 0)
             vec_remove(&scheduler->priority_counts, i);
         return;
     }
