@@ -104,11 +104,11 @@ int api_read_json(struct api_call *call, struct json **ret, struct err *err)
     int result = json_parse(call->arena, request->body, request->body_size, NULL, ret, err);
     if (result == 0)
         return 0;
-    const char *complaint = kube_json_complaint(call->arena, request->body, request->body_size);
+    const char *complaint = kube_json_syntax_error(call->arena, request->body, request->body_size);
     if (complaint)
         return err_set(err, ERR_BAD_REQUEST, "%s", complaint);
-    return kube_json_repeats_parse(call->arena, request->body, request->body_size, ret,
-                                   &call->duplicates, err);
+    return kube_json_duplicates_parse(call->arena, request->body, request->body_size, ret,
+                                      &call->duplicates, err);
 }
 
 int api_parse_yaml(struct api_call *call, struct json **ret, struct err *err)
@@ -130,7 +130,7 @@ int api_parse_yaml(struct api_call *call, struct json **ret, struct err *err)
                        "error decoding YAML: the body must be one object, as YAML or JSON");
     call->yaml = true;
     if (repeats)
-        kube_yaml_repeats_settle(call->arena, documents->first, &call->duplicates);
+        kube_yaml_duplicates_remove(call->arena, documents->first, &call->duplicates);
     *ret = documents->first;
     return 0;
 }
@@ -157,7 +157,7 @@ int api_read_body_as(struct api_call *call, const char *kind, struct json **ret,
     if (result < 0)
         return body_reject(call, kind, arena_strdup(call->arena, err->message), err);
     if (body->type != JSON_OBJECT)
-        return body_reject(call, kind, kube_json_mismatch(call->arena, body, head), err);
+        return body_reject(call, kind, kube_json_type_error(call->arena, body, head), err);
     *ret = body;
     return 0;
 }

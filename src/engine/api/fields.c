@@ -27,7 +27,7 @@ void api_warn(struct api_call *call, const char *text)
 }
 
 /* Whether `before` does not have the text. */
-static bool is_new(const struct schema_complaints *before, const char *text)
+static bool is_new(const struct schema_messages *before, const char *text)
 {
     for (size_t i = 0; i < before->count; i++)
         if (str_eq(before->texts[i], text))
@@ -40,7 +40,7 @@ const char *api_duplicates_text(struct api_call *call)
 {
     const char *separator = call->yaml ? "\n  " : ", ";
     _cleanup_buf_ struct buf all;
-    buf_init(&all, SCHEMA_COMPLAINTS_MAX * 8192);
+    buf_init(&all, SCHEMA_MESSAGES_MAX * 8192);
     if (call->yaml && call->duplicates.count > 0)
         buf_append_str(&all, "yaml: unmarshal errors:\n  ");
     for (size_t i = 0; i < call->duplicates.count; i++)
@@ -54,7 +54,7 @@ static const char *strict_text(struct api_call *call)
 {
     static const char begin[] = "strict decoding error: ";
     _cleanup_buf_ struct buf all;
-    buf_init(&all, SCHEMA_COMPLAINTS_MAX * 2 * 8192);
+    buf_init(&all, SCHEMA_MESSAGES_MAX * 2 * 8192);
     buf_append_str(&all, begin);
     buf_append_str(&all, api_duplicates_text(call));
     for (size_t i = 0; i < call->unknown->unknown_count; i++)
@@ -85,7 +85,7 @@ struct json *api_unknown_fields_causes(struct api_call *call)
 }
 
 /* Warns only of fields that `old` does not have: its writer was warned already. */
-static void warn_unsupported(struct api_call *call, const struct schema_complaints *now,
+static void warn_unsupported(struct api_call *call, const struct schema_messages *now,
                              const struct json *old)
 {
     const struct registry_resource *resource = call->route.resource;

@@ -23,7 +23,7 @@ int api_choose_form(struct api_call *call, struct err *err)
     accept_parse(call->arena, http_header_get(call->exchange->request->headers, "Accept"), &accept);
     for (size_t i = 0; i < accept.count; i++) {
         const struct accept_clause *clause = &accept.clauses[i];
-        if (!accept_clause_takes(clause, JSON_TYPE))
+        if (!accept_clause_matches(clause, JSON_TYPE))
             continue;
         call->table = is_meta(clause, "Table");
         if (is_meta(clause, partial))

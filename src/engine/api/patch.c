@@ -25,13 +25,13 @@ static int check_form(struct api_call *call, enum kube_patch_type form, const st
     static const char map[] = "map[string]interface {}", maps[] = "[]map[string]interface {}";
     const char *why = NULL;
     if (form != KUBE_PATCH_JSON && patch->type != JSON_OBJECT)
-        why = kube_json_mismatch(call->arena, patch, map);
+        why = kube_json_type_error(call->arena, patch, map);
     if (form == KUBE_PATCH_JSON && patch->type != JSON_ARRAY)
-        why = kube_json_mismatch(call->arena, patch, maps);
+        why = kube_json_type_error(call->arena, patch, maps);
     if (form == KUBE_PATCH_JSON && !why)
         JSON_EACH (operation, patch) {
             if (operation->type != JSON_OBJECT)
-                why = kube_json_mismatch(call->arena, operation, map);
+                why = kube_json_type_error(call->arena, operation, map);
         }
     if (!why)
         return 0;

@@ -34,7 +34,7 @@ bool claim_pod_has_ended(const struct json *pod)
  * not keep its ephemeral claim: if it is deleted in the foreground, it waits for the claim. */
 static bool was_made_for(struct arena *arena, const struct json *claim, const struct json *pod)
 {
-    return !claim_pod_has_ended(pod) && !kube_pod_claim_refusal(arena, pod, claim);
+    return !claim_pod_has_ended(pod) && !kube_pod_claim_rejection(arena, pod, claim);
 }
 
 bool claim_is_used_by(const struct json *claim, const struct json *pod)

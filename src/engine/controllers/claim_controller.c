@@ -171,7 +171,7 @@ static void claim_controller_work(void *context, const char *key)
 {
     struct claims *claims = context;
     if (!hub_synced(claims->hub)) { /* the list of classes may not have arrived */
-        workqueue_put_off(claims->queue, key, UNSYNCED_MS);
+        workqueue_defer(claims->queue, key, UNSYNCED_MS);
         return;
     }
     bool is_claim = key[0] != '/';

@@ -97,7 +97,8 @@ static void make_missing(struct making *making, struct arena *arena, const struc
             continue;
         const struct kube_object *claim = kube_informer_get(
             claims, pod->namespace_, kube_pod_claim_name(arena, pod->json, volume));
-        const char *refusal = claim ? kube_pod_claim_refusal(arena, pod->json, claim->json) : NULL;
+        const char *refusal =
+            claim ? kube_pod_claim_rejection(arena, pod->json, claim->json) : NULL;
         if (refusal)
             ephemeral_report(making->ephemerals, pod->json,
                              arena_printf(arena, "ephemeral volume %s: %s",
@@ -114,7 +115,7 @@ static void ephemeral_controller_work(void *context, const char *key)
 {
     struct ephemerals *ephemerals = context;
     if (!hub_synced(ephemerals->hub)) {
-        workqueue_put_off(ephemerals->queue, key, UNSYNCED_MS);
+        workqueue_defer(ephemerals->queue, key, UNSYNCED_MS);
         return;
     }
     struct kube_object *pod = kube_informer_find(hub_informer(ephemerals->hub, "pods"), key);

@@ -402,7 +402,7 @@ static void garbage_controller_work(void *context, const char *key)
         return;
     }
     if (!hub_synced(garbage->hub)) {
-        workqueue_put_off(garbage->queue, key, UNSYNCED_MS);
+        workqueue_defer(garbage->queue, key, UNSYNCED_MS);
         return;
     }
     struct check *check = mem_zalloc(sizeof(*check));

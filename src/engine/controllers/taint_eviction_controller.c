@@ -130,7 +130,7 @@ static void taint_eviction_controller_work(void *context, const char *key)
     struct evictions *evictions = context;
     if (!kube_informer_synced(hub_informer(evictions->hub, "pods")) ||
         !kube_informer_synced(hub_informer(evictions->hub, "nodes"))) {
-        workqueue_put_off(evictions->queue, key, UNSYNCED_MS);
+        workqueue_defer(evictions->queue, key, UNSYNCED_MS);
         return;
     }
     struct kube_object *pod = kube_informer_find(hub_informer(evictions->hub, "pods"), key);

@@ -68,7 +68,7 @@ static void workloads_work(void *context, const char *key)
 {
     struct workloads *workloads = context;
     if (!hub_synced(workloads->hub)) {
-        workqueue_put_off(workloads->queue, key, UNSYNCED_MS);
+        workqueue_defer(workloads->queue, key, UNSYNCED_MS);
         return;
     }
     struct kube_object *object =
@@ -82,7 +82,7 @@ static void workloads_work(void *context, const char *key)
                                               loop_now_ms(hub_loop(workloads->hub)));
     if (wait_ms > 0)
         /* The key is queued earlier if the informers show the write before. */
-        workqueue_put_off(workloads->queue, key, wait_ms);
+        workqueue_defer(workloads->queue, key, wait_ms);
     else
         workloads_reconcile(workloads, key, object);
 }
@@ -99,12 +99,12 @@ void workloads_saw(struct workloads *workloads, const char *namespace_, const ch
     _cleanup_free_ char *key = mem_printf("%s/%s", namespace_, name);
     struct kube_own_writes *writes = map_get(&workloads->writes, key);
     if (writes)
-        kube_own_writes_saw(writes, write);
+        kube_own_writes_observe(writes, write);
 }
 
 void workloads_run_wrote(struct workload_run *run, const char *write)
 {
-    kube_own_writes_made(run->pass.writes, write, loop_now_ms(run->pass.loop));
+    kube_own_writes_add_created(run->pass.writes, write, loop_now_ms(run->pass.loop));
 }
 
 void workloads_init(struct workloads *workloads, struct hub *hub, const struct workload_kind *kind)

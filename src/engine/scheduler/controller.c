@@ -72,7 +72,7 @@ static void scheduler_work(void *context, const char *key)
 {
     struct scheduler *scheduler = context;
     if (!is_synced(scheduler)) {
-        workqueue_put_off(scheduler->queue, key, UNSYNCED_MS);
+        workqueue_defer(scheduler->queue, key, UNSYNCED_MS);
         return;
     }
     if (!scheduler->resumed)

@@ -37,7 +37,7 @@ static int choose_protocol(const struct http_request *request, const struct prot
                            struct err *err)
 {
     const struct http_header *headers = request->headers;
-    bool websocket = websocket_is_asked(request);
+    bool websocket = websocket_is_requested(request);
     const char *header = websocket ? "Sec-WebSocket-Protocol" : OFFER;
     if (!websocket && (!http_header_has_word(headers, "Connection", "Upgrade") ||
                        !http_header_has_word(headers, "Upgrade", SPDY)))
@@ -152,7 +152,7 @@ static int exec_upgrade(struct api_call *call, const struct protocol *protocol, 
                         struct err *err)
 {
     const struct http_header chosen = {.name = OFFER, .value = protocol->name};
-    if (!websocket_is_asked(call->exchange->request))
+    if (!websocket_is_requested(call->exchange->request))
         return http_upgrade(call->exchange, SPDY, &chosen, ret, err);
     return websocket_upgrade(call->exchange, protocol->name, ret, err);
 }
@@ -178,7 +178,7 @@ void exec_handle(struct api_call *call)
     }
     const struct remote_request request = {
         .pod = pod, .command = command, .plain_errors = protocol->plain_errors};
-    if (websocket_is_asked(call->exchange->request))
+    if (websocket_is_requested(call->exchange->request))
         remote_websocket_new(call->engine, stream, &request, &protocol->variant);
     else
         remote_spdy_new(call->engine, stream, &request, protocol->resizes);

@@ -49,7 +49,7 @@ static int check_upgrade(const struct http_request *request, const struct websoc
                          struct err *err)
 {
     const struct http_header *headers = request->headers;
-    if (websocket_is_asked(request))
+    if (websocket_is_requested(request))
         return choose_websocket(request, ret, err);
     if (!http_header_has_word(headers, "Connection", "Upgrade") ||
         !http_header_has_word(headers, "Upgrade", SPDY))

@@ -67,7 +67,7 @@ static void not_created(struct deployment_run *run, const struct json *set, cons
     const char *message = arena_printf(pass->arena, "Failed to create new replica set \"%s\": %s",
                                        kube_meta_name(set), err->message);
     deployment_note_failure(pass->arena, run->plan.status, message, loop_wall_ms(pass->loop));
-    kube_pass_tell(pass, true, "ReplicaSetCreateError", "%s", message);
+    kube_pass_event(pass, true, "ReplicaSetCreateError", "%s", message);
 }
 
 static void on_deployment_answer(void *context, struct json *object, const struct err *err)
@@ -82,7 +82,7 @@ static void on_deployment_answer(void *context, struct json *object, const struc
     else if (err && err->code != ERR_NOT_FOUND)
         pass->failed = true;
     else if (!err && action->event)
-        kube_pass_tell(pass, false, "ScalingReplicaSet", "%s", action->event);
+        kube_pass_event(pass, false, "ScalingReplicaSet", "%s", action->event);
     if (!err && action->type != DEPLOYMENT_DELETE_SET && action->type != DEPLOYMENT_RELEASE)
         wait_for_set(run, object);
     kube_pass_answered(pass);
@@ -125,9 +125,9 @@ static void on_deployment_written(void *context, struct json *object, const stru
 {
     struct deployment_run *run = context;
     if (err)
-        kube_pass_give_up(&run->run.pass, err);
+        kube_pass_abort(&run->run.pass, err);
     else
-        kube_pass_wrote(&run->run.pass, object);
+        kube_pass_add_write(&run->run.pass, object);
     kube_pass_answered(&run->run.pass);
 }
 

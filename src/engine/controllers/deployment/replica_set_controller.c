@@ -48,8 +48,8 @@ static void on_replica_set_pod_created(struct set_run *run, const struct json *p
         hub_informer(run->run.hub, "pods"), kube_meta_namespace(pod), kube_meta_name(pod));
     if (!seen || !str_eq(seen->uid, uid))
         workloads_run_wrote(&run->run, uid);
-    kube_pass_tell(&run->run.pass, false, "SuccessfulCreate", "Created pod: %s",
-                   kube_meta_name(pod));
+    kube_pass_event(&run->run.pass, false, "SuccessfulCreate", "Created pod: %s",
+                    kube_meta_name(pod));
 }
 
 static void on_replica_set_pod_deleted(struct set_run *run, const struct json *pod)
@@ -59,8 +59,8 @@ static void on_replica_set_pod_deleted(struct set_run *run, const struct json *p
     _cleanup_free_ char *write = deletion_of(kube_meta_uid(pod));
     if (seen && str_eq(seen->uid, kube_meta_uid(pod)) && !kube_meta_is_deleting(seen->json))
         workloads_run_wrote(&run->run, write);
-    kube_pass_tell(&run->run.pass, false, "SuccessfulDelete", "Deleted pod: %s",
-                   kube_meta_name(pod));
+    kube_pass_event(&run->run.pass, false, "SuccessfulDelete", "Deleted pod: %s",
+                    kube_meta_name(pod));
 }
 
 static void on_replica_set_answer(void *context, struct json *object, const struct err *err)
@@ -74,11 +74,11 @@ static void on_replica_set_answer(void *context, struct json *object, const stru
     if (err && !settled) {
         note_failure(run, type, err);
         if (type == REPLICA_CREATE)
-            kube_pass_tell(&run->run.pass, true, "FailedCreate", "Error creating: %s",
-                           err->message);
+            kube_pass_event(&run->run.pass, true, "FailedCreate", "Error creating: %s",
+                            err->message);
         else if (type == REPLICA_DELETE)
-            kube_pass_tell(&run->run.pass, true, "FailedDelete", "Error deleting: %s",
-                           err->message);
+            kube_pass_event(&run->run.pass, true, "FailedDelete", "Error deleting: %s",
+                            err->message);
     } else if (!err && type == REPLICA_CREATE) {
         on_replica_set_pod_created(run, object);
     } else if (!err && type == REPLICA_DELETE) {
@@ -124,9 +124,9 @@ static void on_replica_set_status(void *context, struct json *object, const stru
 {
     struct set_run *run = context;
     if (err)
-        kube_pass_give_up(&run->run.pass, err);
+        kube_pass_abort(&run->run.pass, err);
     else
-        kube_pass_wrote(&run->run.pass, object);
+        kube_pass_add_write(&run->run.pass, object);
     kube_pass_answered(&run->run.pass);
 }
 

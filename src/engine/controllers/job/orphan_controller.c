@@ -55,7 +55,7 @@ static void job_orphan_controller_work(void *context, const char *key)
     struct orphans *orphans = context;
     struct hub *hub = orphans->hub;
     if (!hub_synced(hub)) {
-        workqueue_put_off(orphans->queue, key, UNSYNCED_MS);
+        workqueue_defer(orphans->queue, key, UNSYNCED_MS);
         return;
     }
     struct kube_object *pod = kube_informer_find(hub_informer(hub, "pods"), key);

@@ -17,12 +17,12 @@ static void on_job_run_status(void *context, struct json *object, const struct e
     struct job_run *run = context;
     struct kube_pass *pass = &run->run.pass;
     if (err) {
-        kube_pass_give_up(pass, err);
+        kube_pass_abort(pass, err);
     } else {
-        kube_pass_wrote(pass, object);
+        kube_pass_add_write(pass, object);
         for (size_t i = 0; i < run->plan.event_count; i++)
-            kube_pass_tell(pass, run->plan.events[i].warning, run->plan.events[i].reason, "%s",
-                           run->plan.events[i].message);
+            kube_pass_event(pass, run->plan.events[i].warning, run->plan.events[i].reason, "%s",
+                            run->plan.events[i].message);
     }
     kube_pass_answered(pass);
 }
@@ -65,13 +65,13 @@ static void on_job_run_answer(void *context, struct json *object, const struct e
     if (err && !settled)
         pass->failed = true;
     if (type == JOB_CREATE_POD && err) {
-        kube_pass_tell(pass, true, "FailedCreate", "Error creating: %s", err->message);
+        kube_pass_event(pass, true, "FailedCreate", "Error creating: %s", err->message);
     } else if (type == JOB_CREATE_POD) {
         await_pod(run, object);
-        kube_pass_tell(pass, false, "SuccessfulCreate", "Created pod: %s", kube_meta_name(object));
+        kube_pass_event(pass, false, "SuccessfulCreate", "Created pod: %s", kube_meta_name(object));
     } else if (type == JOB_DELETE_POD && !err) {
-        kube_pass_tell(pass, false, "SuccessfulDelete", "Deleted pod: %s",
-                       kube_meta_name(call->action->object));
+        kube_pass_event(pass, false, "SuccessfulDelete", "Deleted pod: %s",
+                        kube_meta_name(call->action->object));
     }
     kube_pass_answered(pass);
 }

@@ -312,7 +312,7 @@ static void never(void *context, const struct err *err)
 static void test_client_leaves(void **state)
 {
     struct api *api = *state;
-    static const struct http_listener listener = {.on_end = never};
+    static const struct http_callbacks listener = {.on_end = never};
     struct leaver leaver = {.api = api};
     leaver.transport = http_local_new(api->loop, handle_and_leave, &leaver, API_TOKEN);
     struct http_request request = {

@@ -74,9 +74,9 @@ static void test_many(void **state)
     buf_append_str(&body, "{\"metadata\":{\"name\":\"t\"},\"spec\":{");
     buf_append_str(&expected,
                    "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: ");
-    for (int i = 0; i < SCHEMA_COMPLAINTS_MAX + 1; i++) {
+    for (int i = 0; i < SCHEMA_MESSAGES_MAX + 1; i++) {
         buf_printf(&body, "%s\"a-field-that-no-pod-has-and-never-had-%d\":1", i ? "," : "", i);
-        if (i < SCHEMA_COMPLAINTS_MAX)
+        if (i < SCHEMA_MESSAGES_MAX)
             buf_printf(&expected,
                        "%sunknown field \"spec.a-field-that-no-pod-has-and-never-had-%d\"",
                        i ? ", " : "", i);

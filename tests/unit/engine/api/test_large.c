@@ -119,7 +119,8 @@ static void on_asked_end(void *context, const struct err *err)
 static void test_of_a_kind_that_goes(void **state)
 {
     struct api *api = *state;
-    static const struct http_listener listener = {.on_head = on_asked_head, .on_end = on_asked_end};
+    static const struct http_callbacks listener = {.on_head = on_asked_head,
+                                                   .on_end = on_asked_end};
     const char *body = large_map(api, "\"name\":\"a\"", "z");
     struct http_request request = {.method = "POST",
                                    .path = "/apis/x.io/v1/wagons",
@@ -200,7 +201,8 @@ static void never(void *context, const struct err *err)
 static void test_twice_at_once(void **state)
 {
     struct api *api = *state;
-    static const struct http_listener listener = {.on_head = on_asked_head, .on_end = on_asked_end};
+    static const struct http_callbacks listener = {.on_head = on_asked_head,
+                                                   .on_end = on_asked_end};
     const char *body = large_map(api, "\"name\":\"a\"", "z");
     struct http_request request = {
         .method = "POST", .path = MAPS, .query = "", .body = body, .body_size = strlen(body)};
@@ -228,7 +230,7 @@ static void test_twice_at_once(void **state)
     const char *other = large_map(api, "\"name\":\"b\"", "z");
     request.body = other;
     request.body_size = strlen(other);
-    static const struct http_listener deaf = {.on_end = never};
+    static const struct http_callbacks deaf = {.on_end = never};
     struct http_call *call = http_start(api->transport, &request, 0, &deaf, NULL);
     api_run(api, 0);
     http_cancel(api->transport, call);

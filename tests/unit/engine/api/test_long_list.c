@@ -85,7 +85,7 @@ static void on_end(void *context, const struct err *err)
 /* Requests a list, and stops the loop after the turn in which the server begins with it. */
 static void begin_list(struct api *api, const char *path, struct asked *asked)
 {
-    static const struct http_listener LISTENER = {.on_head = on_head, .on_end = on_end};
+    static const struct http_callbacks LISTENER = {.on_head = on_head, .on_end = on_end};
     struct http_header accept = {"Accept", "application/json", NULL};
     struct http_header token = {"Authorization", "Bearer " API_TOKEN, &accept};
     struct http_request request = {.method = "GET", .path = path, .headers = &token};

@@ -223,7 +223,7 @@ static void watches_of_this_process_are_never_ended(void **state)
     struct http_transport *transport =
         http_local_new(server->loop, engine_handle, server->engine, API_SERVER_TOKEN);
     const struct http_request request = {.method = "GET", .path = MAPS, .query = "watch=true"};
-    const struct http_listener listener = {.on_data = on_data, .on_end = on_end};
+    const struct http_callbacks listener = {.on_data = on_data, .on_end = on_end};
     http_start(transport, &request, 0, &listener, &heard);
     open_watch(&slow, server, "");
     for (int number = 0; number < 30; number++)
