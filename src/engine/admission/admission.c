@@ -1,5 +1,4 @@
-/* What a write needs besides being right in itself: what the store must have for it or hold after
- * it. Hooks of the registry, called after validation and before the write is queued. */
+/* Admission of pods and namespaces. See admission.h. */
 #include "engine/admission/admission.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -10,8 +9,8 @@
 #include "kube/condition.h"
 #include "kube/object.h"
 
-/* A namespace comes with its account and certificate, in the same commit: who made it may use it at
- * once. */
+/* The default service account and the certificate are created in the same commit as the namespace,
+ * so that it can be used at once. */
 int admission_admit_namespace(struct api_call *call, struct json *namespace_,
                               const struct json *old, struct err *err)
 {
@@ -26,7 +25,8 @@ int admission_admit_namespace(struct api_call *call, struct json *namespace_,
 static const char MOUNT_PATH[] = "/var/run/secrets/kubernetes.io/serviceaccount";
 static const char VOLUME_PREFIX[] = "kube-api-access-";
 
-/* As Kubernetes writes it. The node gives a token for longer: it ends with the pod anyway. */
+/* Kubernetes' value. The node asks for a longer lifetime, because the token ends with the pod
+ * anyway. */
 enum { TOKEN_LIFE_S = 3607 };
 
 static struct json *add_source(struct arena *arena, struct json *sources, const char *type)
@@ -36,7 +36,7 @@ static struct json *add_source(struct arena *arena, struct json *sources, const 
     return json_ensure_object(arena, source, type);
 }
 
-/* token, ca.crt and namespace: what a client in a pod looks for. */
+/* The volume with token, ca.crt and namespace, where clients in pods look for them. */
 static struct json *access_volume(struct arena *arena, const char *name)
 {
     struct json *volume = json_object(arena), *item;
@@ -73,7 +73,7 @@ static bool has_mount(const struct json *container)
     return false;
 }
 
-/* Into every container that has nothing of its own there. */
+/* Mounts it into every container that has no mount at that path. */
 static void mount_access(struct arena *arena, struct json *spec)
 {
     static const char *const lists[] = {"initContainers", "containers"};
@@ -108,17 +108,17 @@ static int load_account(struct api_call *call, const struct json *pod, struct js
                        "pods \"%s\" is forbidden: error looking up service account %s/%.253s: "
                        "serviceaccount \"%.253s\" not found",
                        kube_meta_name(pod), namespace_, name, name);
-    int r = stored_read(call->arena, stored, ret, err);
+    int result = stored_read(call->arena, stored, ret, err);
     store_object_unref(stored);
-    return r;
+    return result;
 }
 
-/* ---- A pod's patience ------------------------------------------------------------------------ */
+/* ---- Default tolerations of a pod ------------------------------------------------------------ */
 
-/* How long a pod stays on a node that does not answer, where it does not say. */
-enum { PATIENCE_S = 300 };
+/* The default of tolerationSeconds for a node that is not ready or unreachable. */
+enum { TOLERATION_S = 300 };
 
-static bool puts_up_with(const struct json *spec, const char *taint)
+static bool tolerates_taint(const struct json *spec, const char *taint)
 {
     JSON_EACH (toleration, json_get(spec, "tolerations")) {
         const char *key = json_get_string(toleration, "key", "");
@@ -130,17 +130,17 @@ static bool puts_up_with(const struct json *spec, const char *taint)
     return false;
 }
 
-static void add_patience(struct arena *arena, struct json *spec)
+static void add_default_toleration(struct arena *arena, struct json *spec)
 {
     static const char *const taints[] = {TAINT_NOT_READY, TAINT_UNREACHABLE};
     for (size_t i = 0; i < ARRAY_SIZE(taints); i++) {
-        if (puts_up_with(spec, taints[i]))
+        if (tolerates_taint(spec, taints[i]))
             continue;
         struct json *toleration = json_object(arena);
         json_set_string(arena, toleration, "key", taints[i]);
         json_set_string(arena, toleration, "operator", "Exists");
         json_set_string(arena, toleration, "effect", "NoExecute");
-        json_set_int(arena, toleration, "tolerationSeconds", PATIENCE_S);
+        json_set_int(arena, toleration, "tolerationSeconds", TOLERATION_S);
         json_append(json_ensure_array(arena, spec, "tolerations"), toleration);
     }
 }
@@ -167,23 +167,23 @@ int admission_admit_pod(struct api_call *call, struct json *pod, const struct js
     struct json *spec = json_get(pod, "spec"), *account = NULL;
     if (old)
         return 0;
-    int r = admission_limit_pod(call, pod, err);
-    if (r < 0)
-        return r;
+    int result = admission_limit_pod(call, pod, err);
+    if (result < 0)
+        return result;
     default_string(call->arena, spec, "serviceAccountName", "default");
     default_string(call->arena, spec, "serviceAccount",
                    json_get_string(spec, "serviceAccountName", ""));
-    r = load_account(call, pod, &account, err);
-    if (r < 0)
-        return r;
-    r = admission_set_priority(call, pod, err);
-    if (r < 0)
-        return r;
+    result = load_account(call, pod, &account, err);
+    if (result < 0)
+        return result;
+    result = admission_set_priority(call, pod, err);
+    if (result < 0)
+        return result;
     const struct bootstrap bootstrap = engine_bootstrap(call->engine);
     bool can = bootstrap.ca_pem && engine_seal(call->engine)->make;
     if (can && json_get_bool(spec, automount, json_get_bool(account, automount, true)))
         mount_access(call->arena, spec);
-    add_patience(call->arena, spec);
+    add_default_toleration(call->arena, spec);
     if (json_count(json_get(spec, "schedulingGates")) > 0)
         add_gated(call->arena, pod);
     return 0;

@@ -1,5 +1,4 @@
-/* What classes give to those that name them, or name none: the priority of a pod and the storage
- * class of a claim. Hooks of the registry, as those of admission.c. */
+/* The defaults that classes give: the priority of a pod and the storage class of a claim. */
 #include "base/str.h"
 #include "engine/admission/admission.h"
 #include "kube/object.h"
@@ -9,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The best of the classes for which `beats` holds against the best so far (NULL: none yet). Only
- * those with `word` in them are read at all: every pod that is made comes here. */
+/* Returns the best class: `beats` compares a class with the best so far (NULL: none yet). Parses
+ * only classes whose bytes contain `word`, because this runs for every new pod. */
 static struct json *find_class(struct api_call *call, const struct registry_resource *classes,
                                const char *word,
                                bool (*beats)(const struct json *class_, const struct json *best))
@@ -38,7 +37,7 @@ static const struct registry_resource *priority_classes(void)
     return registry_built_in("scheduling.k8s.io", "v1", "priorityclasses");
 }
 
-/* Of several the lowest, as upstream. */
+/* If several classes are the default, the one with the lowest value counts, as in Kubernetes. */
 static bool is_lower_default(const struct json *class_, const struct json *best)
 {
     return json_get_bool(class_, "globalDefault", false) &&
@@ -59,17 +58,17 @@ static int find_priority_class(struct api_call *call, const struct json *pod, st
         return err_set(err, ERR_FORBIDDEN,
                        "pods \"%s\" is forbidden: no PriorityClass with name %.253s was found",
                        kube_meta_name(pod), name);
-    int r = stored_read(call->arena, stored, ret, err);
+    int result = stored_read(call->arena, stored, ret, err);
     store_object_unref(stored);
-    return r;
+    return result;
 }
 
 int admission_set_priority(struct api_call *call, struct json *pod, struct err *err)
 {
     struct json *spec = json_get(pod, "spec"), *class_ = NULL;
-    int r = find_priority_class(call, pod, &class_, err);
-    if (r < 0)
-        return r;
+    int result = find_priority_class(call, pod, &class_, err);
+    if (result < 0)
+        return result;
     int64_t value = json_get_int(class_, "value", 0);
     const char *policy = json_get_string(class_, "preemptionPolicy", "PreemptLowerPriority");
     const char *given = json_get_string(spec, "preemptionPolicy", policy);
@@ -109,7 +108,7 @@ int admission_admit_priority_class(struct api_call *call, struct json *class_,
 
 /* ---- Storage --------------------------------------------------------------------------------- */
 
-/* Of several the newest, as upstream. */
+/* If several classes are the default, the newest counts, as in Kubernetes. */
 static bool is_newer_default(const struct json *class_, const struct json *best)
 {
     return kube_class_is_default(class_) &&
@@ -121,9 +120,9 @@ int admission_admit_claim(struct api_call *call, struct json *claim, const struc
 {
     struct json *spec = json_get(claim, "spec");
     const struct json *named = json_get(spec, "storageClassName");
-    int r = admission_limit_claim(call, claim, err);
-    if (r < 0)
-        return r;
+    int result = admission_limit_claim(call, claim, err);
+    if (result < 0)
+        return result;
     /* "" asks for a volume without a class. */
     if (old || (named && named->type != JSON_NULL) ||
         kube_meta_annotation(claim, "volume.beta.kubernetes.io/storage-class"))

@@ -1,5 +1,4 @@
-/* What a namespace allows its pods and claims. Hooks of the registry and parts of them, as those of
- * admission.c. */
+/* Admission by the LimitRanges of the namespace. See admission.h. */
 #include "base/str.h"
 #include "engine/admission/admission.h"
 #include "engine/admission/limit_range.h"
@@ -26,8 +25,8 @@ static struct json *load_ranges(struct api_call *call)
     return all;
 }
 
-static int forbid(struct api_call *call, const struct json *object, const char *why,
-                  struct err *err)
+static int limits_forbid(struct api_call *call, const struct json *object, const char *why,
+                         struct err *err)
 {
     return err_set(err, ERR_FORBIDDEN, "%s \"%s\" is forbidden: %.900s",
                    call->route.resource->id.plural, kube_meta_name(object), why);
@@ -37,22 +36,23 @@ int admission_limit_pod(struct api_call *call, struct json *pod, struct err *err
 {
     const struct json *ranges = load_ranges(call);
     bool changed = false;
-    if (limit_range_is_too_much(ranges, pod))
-        return forbid(call, pod,
-                      "it has too many containers for the number of limits in the LimitRanges of "
-                      "its namespace: use fewer of either",
-                      err);
+    if (limit_range_is_too_large(ranges, pod))
+        return limits_forbid(
+            call, pod,
+            "it has too many containers for the number of limits in the LimitRanges of "
+            "its namespace: use fewer of either",
+            err);
     JSON_EACH (range, ranges)
-        changed |= limit_range_fill(call->arena, range, pod);
-    /* A limit by default may be less than what the pod asks for. */
+        changed |= limit_range_set_defaults(call->arena, range, pod);
+    /* A default limit may be less than the pod's request. */
     if (changed)
         call->route.resource->hooks.validate(&call->invalid, pod, NULL);
     if (call->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", call->route.resource->id.kind);
     JSON_EACH (range, ranges) {
-        const char *why = limit_range_refuse_pod(call->arena, range, pod);
+        const char *why = limit_range_reject_pod(call->arena, range, pod);
         if (why)
-            return forbid(call, pod, why, err);
+            return limits_forbid(call, pod, why, err);
     }
     return 0;
 }
@@ -60,9 +60,9 @@ int admission_limit_pod(struct api_call *call, struct json *pod, struct err *err
 int admission_limit_claim(struct api_call *call, const struct json *claim, struct err *err)
 {
     JSON_EACH (range, load_ranges(call)) {
-        const char *why = limit_range_refuse_claim(call->arena, range, claim);
+        const char *why = limit_range_reject_claim(call->arena, range, claim);
         if (why)
-            return forbid(call, claim, why, err);
+            return limits_forbid(call, claim, why, err);
     }
     return 0;
 }

@@ -1,7 +1,7 @@
-/* ResourceQuotas where writes are: an object that is made, or grows, is charged to the quotas of
- * its namespace in the same line of writes, so that however many come at once, none passes that
- * should not. What goes is found by counting again (quota_controller.c asks for it), which is only
- * done while no write is on its way: then what the store shows is all there is. */
+/* Admission by ResourceQuotas. An object that is created or grows is charged to the quotas of its
+ * namespace in the same queue of writes, so that concurrent writes cannot exceed a quota together.
+ * A decrease is found by a recount, which quota_controller.c asks for. A recount only runs while no
+ * write is pending, because only then the store shows everything. */
 #include "engine/admission/admission.h"
 #include "engine/admission/quota.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct registry_resource *quotas(void)
+static const struct registry_resource *quota_resource(void)
 {
     return registry_built_in("", "v1", "resourcequotas");
 }
@@ -45,15 +45,15 @@ static void count_kind(struct api_call *call, const struct json *quota,
     free(stored);
 }
 
-/* status.hard and status.used, from nothing but the spec and the store. An object that cannot be
- * read is not counted. */
+/* Sets status.hard and status.used from the spec and the store alone. An object that cannot be read
+ * is not counted. */
 static void count_all(struct api_call *call, struct json *quota)
 {
     const struct registry *registry = engine_registry(call->engine);
     const struct json *hard = json_at(quota, "spec", "hard", NULL);
     struct json *status = json_object(call->arena), *used = json_object(call->arena);
     const struct registry_resource *resource;
-    JSON_EACH (item, hard) { /* json_set() would look for each name among all others */
+    JSON_EACH (item, hard) { /* avoids json_set(), which would search all names each time */
         struct json *none = json_string(call->arena, "0");
         none->name = item->name;
         json_list_append(used, none);
@@ -77,25 +77,25 @@ int admission_admit_quota(struct api_call *call, struct json *quota, const struc
     if (is_settled(call))
         count_all(call, quota);
     else
-        json_remove(quota, "status"); /* the controller has it counted */
+        json_remove(quota, "status"); /* the controller asks for a recount */
     return 0;
 }
 
 int admission_recount_quota(struct api_call *call, struct json *quota, struct err *err)
 {
     if (!is_settled(call))
-        return err_set(
-            err, ERR_CONFLICT,
-            "Operation cannot be fulfilled on resourcequotas \"%s\": other writes are on "
-            "their way; try again",
-            kube_meta_name(quota));
+        return err_set(err, ERR_CONFLICT,
+                       "Operation cannot be fulfilled on resourcequotas \"%s\": other writes are "
+                       "pending; try again",
+                       kube_meta_name(quota));
     count_all(call, quota);
     return 0;
 }
 
 /* ---- Charging -------------------------------------------------------------------------------- */
 
-static void written(void *context, const struct store_object *object, const struct err *err)
+static void on_quota_written(void *context, const struct store_object *object,
+                             const struct err *err)
 {
 }
 
@@ -106,11 +106,13 @@ static int put_quota(struct api_call *call, struct json *quota, const char *key,
     json_set(call->arena, json_get(quota, "metadata"), "resourceVersion",
              json_stringf(call->arena, "%" PRId64, store_next_revision(store)));
     _cleanup_buf_ struct buf data;
-    int r = stored_encode(quota, 0, &data, err);
-    return r < 0 ? r : store_put(store, key, data.data, data.size, expected, written, NULL, err);
+    int result = stored_encode(quota, 0, &data, err);
+    return result < 0
+               ? result
+               : store_put(store, key, data.data, data.size, expected, on_quota_written, NULL, err);
 }
 
-/* An object that a quota has counted or will; `charge`: all of them have said yes. */
+/* Checks an object against one quota; with `charge`, also adds it to the quota's usage. */
 static int charge_one(struct api_call *call, const char *key, const struct json *object,
                       const struct json *old, bool charge, struct err *err)
 {
@@ -120,12 +122,13 @@ static int charge_one(struct api_call *call, const char *key, const struct json 
     if (!stored)
         return 0;
     int64_t revision = stored->revision;
-    int r = stored_read(call->arena, stored, &quota, err);
+    int result = stored_read(call->arena, stored, &quota, err);
     store_object_unref(stored);
-    if (r < 0 || !quota_is_about(quota, id) || !quota_covers(quota, id, object))
-        return r;
-    const char *refusal =
-        str_eq(id->plural, "pods") && !old ? quota_unsaid(call->arena, quota, object) : NULL;
+    if (result < 0 || !quota_is_about(quota, id) || !quota_covers(quota, id, object))
+        return result;
+    const char *refusal = str_eq(id->plural, "pods") && !old
+                              ? quota_missing_fields(call->arena, quota, object)
+                              : NULL;
     if (refusal)
         refusal = arena_printf(call->arena, "failed quota: %s: %s", kube_meta_name(quota), refusal);
     bool counted_before = old && quota_covers(quota, id, old);
@@ -153,21 +156,23 @@ int admission_charge_quotas(struct api_call *call, const struct json *object,
         str_eq(call->route.resource->storage, "resourcequotas"))
         return 0;
     struct store_object **stored;
-    size_t count =
-        store_list(engine_store(call->engine),
-                   stored_key(call->arena, quotas(), call->route.namespace_, NULL), &stored);
+    size_t count = store_list(
+        engine_store(call->engine),
+        stored_key(call->arena, quota_resource(), call->route.namespace_, NULL), &stored);
     const char **keys = ARENA_ARRAY(call->arena, const char *, count + 1);
     size_t readable = 0;
     for (size_t i = 0; i < count; i++) {
-        if (api_is_readable(call, stored[i])) /* else the client is warned: it limits nothing */
+        /* If not, the client is warned, and the quota limits nothing. */
+        if (api_is_readable(call, stored[i]))
             keys[readable++] = arena_strdup(call->arena, stored[i]->key);
         store_object_unref(stored[i]);
     }
     free(stored);
-    int r = 0;
-    const int passes = call->dry_run ? 1 : 2; /* the second one charges */
+    int result = 0;
+    /* The first pass checks all quotas, the second one charges them. */
+    const int passes = call->dry_run ? 1 : 2;
     for (int charge = 0; charge < passes; charge++)
-        for (size_t i = 0; r == 0 && i < readable; i++)
-            r = charge_one(call, keys[i], object, old, charge, err);
-    return r;
+        for (size_t i = 0; result == 0 && i < readable; i++)
+            result = charge_one(call, keys[i], object, old, charge, err);
+    return result;
 }

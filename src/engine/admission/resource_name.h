@@ -1,21 +1,22 @@
-/* What can be counted and limited: "cpu", "requests.storage", "example.com/gpu". */
+/* The names of resources that can be requested, limited and counted: "cpu", "requests.storage",
+ * "example.com/gpu". */
 #ifndef TRAINYARD_ENGINE_RESOURCE_NAME_H
 #define TRAINYARD_ENGINE_RESOURCE_NAME_H
 
 #include "kube/schema/field_error.h"
 
 enum resource_use {
-    RESOURCE_ANY,       /* what a claim may ask for */
-    RESOURCE_CONTAINER, /* what a container or pod may ask for */
-    RESOURCE_QUOTA,     /* what a quota may count */
+    RESOURCE_ANY,       /* resources of a claim */
+    RESOURCE_CONTAINER, /* resources of a container or pod */
+    RESOURCE_QUOTA,     /* resources that a quota counts */
 };
 
-/* Complain of a name that has another form, or none of the known ones. */
+/* Adds an error if the name has a wrong form or is not a known name. */
 void resource_name_validate(struct field_errors *errors, enum resource_use use, const char *name,
                             const char *field);
-/* Of such things there are only whole ones. */
+/* Whether amounts of the resource must be whole numbers. */
 bool resource_name_is_integer(const char *name);
-/* A quota that counts only some pods can count this. */
+/* Whether a quota whose scopes select only some pods can count the resource. */
 bool resource_name_is_of_pods(const char *name, bool best_effort);
 
 #endif

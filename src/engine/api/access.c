@@ -1,5 +1,5 @@
-/* May who asks do what he asks: the question a routed request stands for, put to access.h. Also
- * what a write of roles and bindings may not do: give away more than one has. */
+/* Authorization of requests: turns a routed request into a question for access.h. Also the hooks
+ * that keep a user from granting more than it has. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/access/cache.h"
@@ -20,7 +20,7 @@ static const char *sub_name(const struct route *route)
     return "";
 }
 
-/* A list or watch that a field selector narrows to one name is a question about that one. */
+/* A list or watch whose field selector allows one name is a question about that name. */
 static const char *one_name(struct api_call *call)
 {
     struct api_filter filter;
@@ -46,7 +46,7 @@ bool api_is_allowed(struct api_call *call)
         .namespace_ = route->namespace_,
         .name = one_name(call),
     };
-    /* A namespace lies in itself, so that a role in it can let one look at it. */
+    /* A namespace counts as inside of itself, so that a role in it can allow to read it. */
     if (id->group[0] == '\0' && str_eq(id->plural, "namespaces") && route->name)
         question.namespace_ = route->name;
     struct access_answer answer =
@@ -55,7 +55,7 @@ bool api_is_allowed(struct api_call *call)
         return true;
     struct err err = ERR_INIT;
     err_set(&err, ERR_FORBIDDEN, "%s",
-            access_refusal(call->arena, call->identity, &question, answer.reason));
+            access_forbidden_message(call->arena, call->identity, &question, answer.reason));
     api_respond_error(call, &err);
     return false;
 }
@@ -68,15 +68,16 @@ int api_check_path(struct engine *engine, struct arena *arena, const struct iden
         *c = (char)tolower((unsigned char)*c);
     const struct access_question question = {.verb = verb, .path = request->path};
     struct access_answer answer = access_decide(arena, engine_policy(engine), identity, &question);
-    return answer.allowed ? 0
-                          : err_set(err, ERR_FORBIDDEN, "%s",
-                                    access_refusal(arena, identity, &question, answer.reason));
+    return answer.allowed
+               ? 0
+               : err_set(err, ERR_FORBIDDEN, "%s",
+                         access_forbidden_message(arena, identity, &question, answer.reason));
 }
 
-/* ---- Nobody gives what he has not ------------------------------------------------------------ */
+/* ---- Privilege escalation -------------------------------------------------------------------- */
 
-static bool may(struct api_call *call, const char *verb, const char *resource,
-                const char *namespace_, const char *name)
+static bool access_may_grant(struct api_call *call, const char *verb, const char *resource,
+                             const char *namespace_, const char *name)
 {
     const struct access_question question = {.verb = verb,
                                              .group = RBAC,
@@ -91,8 +92,8 @@ static bool may(struct api_call *call, const char *verb, const char *resource,
 static int check_held(struct api_call *call, const struct json *object, const struct json *rules,
                       struct err *err)
 {
-    const char *missing = access_uncovered(call->arena, engine_policy(call->engine), call->identity,
-                                           kube_meta_namespace(object), rules);
+    const char *missing = access_missing_rules(call->arena, engine_policy(call->engine),
+                                               call->identity, kube_meta_namespace(object), rules);
     if (!missing)
         return 0;
     return err_set(err, ERR_FORBIDDEN,
@@ -103,12 +104,12 @@ static int check_held(struct api_call *call, const struct json *object, const st
                    access_list_text(call->arena, call->identity->groups), missing);
 }
 
-static bool is_same(const struct json *a, const struct json *b)
+static bool access_is_same_list(const struct json *a, const struct json *b)
 {
     return a == b || (a && b && json_equal(a, b));
 }
 
-static const struct json *everything(struct arena *arena)
+static const struct json *access_all_rules(struct arena *arena)
 {
     static const char *const members[] = {"verbs", "apiGroups", "resources"};
     struct json *rules = json_array(arena), *rule = json_object(arena);
@@ -125,12 +126,12 @@ int api_admit_role(struct api_call *call, struct json *role, const struct json *
     const struct json *rules = json_get(role, "rules"),
                       *gathered = json_get(role, "aggregationRule");
     if (identity_is_master(call->identity) ||
-        may(call, "escalate", plural, kube_meta_namespace(role), kube_meta_name(role)))
+        access_may_grant(call, "escalate", plural, kube_meta_namespace(role), kube_meta_name(role)))
         return 0;
-    /* What it gathers may become anything later. */
-    if (gathered && !(old && is_same(gathered, json_get(old, "aggregationRule"))))
-        return check_held(call, role, everything(call->arena), err);
-    if (old && is_same(rules, json_get(old, "rules")))
+    /* The roles that an aggregationRule selects may get any rules later. */
+    if (gathered && !(old && access_is_same_list(gathered, json_get(old, "aggregationRule"))))
+        return check_held(call, role, access_all_rules(call->arena), err);
+    if (old && access_is_same_list(rules, json_get(old, "rules")))
         return 0;
     return check_held(call, role, rules, err);
 }
@@ -143,9 +144,9 @@ int api_admit_binding(struct api_call *call, struct json *binding, const struct 
     const char *name = json_get_string(ref, "name", "");
     bool cluster = str_eq(json_get_string(ref, "kind", ""), "ClusterRole");
     if (identity_is_master(call->identity) ||
-        may(call, "bind", cluster ? "clusterroles" : "roles", namespace_, name))
+        access_may_grant(call, "bind", cluster ? "clusterroles" : "roles", namespace_, name))
         return 0;
-    if (old && is_same(json_get(binding, "subjects"), json_get(old, "subjects")))
+    if (old && access_is_same_list(json_get(binding, "subjects"), json_get(old, "subjects")))
         return 0;
     const struct json *rules =
         access_role_rules(call->arena, engine_policy(call->engine), ref, namespace_);

@@ -1,5 +1,5 @@
-/* PATCH with application/apply-patch+yaml: server-side apply. What came of it goes the way of an
- * update, or of a create where there was nothing. */
+/* PATCH with application/apply-patch+yaml: server-side apply. The result is stored like an update,
+ * or like a create if the object did not exist. */
 #include "kube/patch/apply.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -18,10 +18,10 @@ bool api_is_apply(const struct api_call *call)
     return size == sizeof(apply_type) - 1 && strncasecmp(type, apply_type, size) == 0;
 }
 
-/* ---- What is applied ------------------------------------------------------------------------- */
+/* ---- The applied object ---------------------------------------------------------------------- */
 
-/* Unlike in any other body, kind and version must be said. */
-static int check_kind(struct api_call *call, const struct json *config, struct err *err)
+/* Unlike any other body, this one must have kind and apiVersion. */
+static int apply_check_kind(struct api_call *call, const struct json *config, struct err *err)
 {
     const char *kind = json_get_string(config, "kind", "");
     const char *version = json_get_string(config, "apiVersion", "");
@@ -34,11 +34,11 @@ static int check_kind(struct api_call *call, const struct json *config, struct e
 static int read_config(struct api_call *call, struct json **ret, struct err *err)
 {
     struct json *config;
-    int r = api_parse_yaml(call, &config, err);
-    if (r == 0)
-        r = check_kind(call, config, err);
-    if (r < 0)
-        return r;
+    int result = api_parse_yaml(call, &config, err);
+    if (result == 0)
+        result = apply_check_kind(call, config, err);
+    if (result < 0)
+        return result;
     const struct json *fields = json_at(config, "metadata", "managedFields", NULL);
     if (fields && fields->type != JSON_NULL)
         return err_set(err, ERR_BAD_REQUEST, "metadata.managedFields must be nil");
@@ -49,20 +49,22 @@ static int read_config(struct api_call *call, struct json **ret, struct err *err
 
 /* ---- Applying -------------------------------------------------------------------------------- */
 
-/* The old version, or NULL where there is none and the object itself is applied. */
-static int load(struct api_call *call, struct json **ret, int64_t *ret_revision, struct err *err)
+/* Loads the present object; *ret is NULL if there is none and the object itself is applied. */
+static int apply_load(struct api_call *call, struct json **ret, int64_t *ret_revision,
+                      struct err *err)
 {
     struct err missing = ERR_INIT;
-    int r = api_load(call, call->route.name, ret, ret_revision, &missing);
-    if (r == -ERR_NOT_FOUND && call->route.sub == SUB_NONE) {
+    int result = api_load(call, call->route.name, ret, ret_revision, &missing);
+    if (result == -ERR_NOT_FOUND && call->route.sub == SUB_NONE) {
         *ret = NULL;
         *ret_revision = 0;
         return 0;
     }
-    return r < 0 ? err_set(err, missing.code, "%s", missing.message) : 0;
+    return result < 0 ? err_set(err, missing.code, "%s", missing.message) : 0;
 }
 
-/* Who is strict is told of repeated names after conflicts, as upstream; else it is a warning. */
+/* With fieldValidation=Strict duplicate fields are an error, which is reported after conflicts, as
+ * in Kubernetes. Else they become warnings. */
 static int check_repeats(struct api_call *call, struct err *err)
 {
     if (call->duplicates.count == 0 || !str_eq(api_query(call, "fieldValidation"), "Strict"))
@@ -72,13 +74,13 @@ static int check_repeats(struct api_call *call, struct err *err)
                    api_duplicates_text(call));
 }
 
-static int prepare(struct api_call *call, struct json *object, const struct json *old,
-                   struct err *err)
+static int apply_prepare(struct api_call *call, struct json *object, const struct json *old,
+                         struct err *err)
 {
     call->applied = json_clone(call->arena, object);
     if (old)
         return api_prepare_update(call, object, old, err);
-    /* A version of what is not there is no hindrance, as upstream. */
+    /* The version of an object that does not exist is ignored, as in Kubernetes. */
     json_remove(json_ensure_object(call->arena, object, "metadata"), "resourceVersion");
     if (kube_meta_name(object)[0] == '\0')
         kube_meta_set_name(call->arena, object, call->route.name);
@@ -104,17 +106,18 @@ void api_handle_apply(struct api_call *call)
     struct json *old = NULL, *config, *object;
     struct apply_conflicts conflicts = {0};
     int64_t revision = 0;
-    if (api_check_field_manager(call, true, &err) < 0 || load(call, &old, &revision, &err) < 0 ||
-        read_config(call, &config, &err) < 0) {
+    if (api_check_field_manager(call, true, &err) < 0 ||
+        apply_load(call, &old, &revision, &err) < 0 || read_config(call, &config, &err) < 0) {
         api_respond_error(call, &err);
         return;
     }
     const struct managed_write write = api_managed_write(call);
     bool force = http_query_flag(call->exchange->request->query, "force");
-    int r = apply_config(call->arena, &write, old, config, force, &object, &conflicts, &err);
-    if (r == -ERR_CONFLICT)
+    int result = apply_config(call->arena, &write, old, config, force, &object, &conflicts, &err);
+    if (result == -ERR_CONFLICT)
         api_respond_conflicts(call, &err, &conflicts);
-    else if (r < 0 || check_repeats(call, &err) < 0 || prepare(call, object, old, &err) < 0)
+    else if (result < 0 || check_repeats(call, &err) < 0 ||
+             apply_prepare(call, object, old, &err) < 0)
         api_respond_error(call, &err);
     else
         api_commit(call, object, old, revision, old ? 200 : 201);

@@ -1,4 +1,4 @@
-/* POST pods/NAME/binding: the scheduler's word on which node runs a pod. */
+/* POST pods/NAME/binding: the scheduler sets the node of a pod. */
 #include "base/str.h"
 #include "engine/api/handlers.h"
 #include "engine/api/write.h"
@@ -18,8 +18,8 @@ static void set_scheduled(struct arena *arena, struct json *pod, int64_t now_ms)
     json_set(arena, condition, "lastProbeTime", json_null(arena));
 }
 
-static int bind(struct api_call *call, struct json *pod, const struct json *binding,
-                struct err *err)
+static int bind_pod(struct api_call *call, struct json *pod, const struct json *binding,
+                    struct err *err)
 {
     const char *name = call->route.name;
     const char *node = json_get_string(json_get(binding, "target"), "name", "");
@@ -68,7 +68,7 @@ void api_handle_bind(struct api_call *call)
         return;
     }
     struct json *pod = json_clone(call->arena, old);
-    if (bind(call, pod, binding, &err) < 0) {
+    if (bind_pod(call, pod, binding, &err) < 0) {
         api_respond_error(call, &err);
         return;
     }

@@ -1,5 +1,5 @@
-/* The body of a request: JSON, YAML or protobuf, read as an object of the kind that is expected.
- * What cannot be read is refused in Kubernetes' words. */
+/* The body of a request: JSON, YAML or protobuf, read as an object of the expected kind. Errors
+ * have Kubernetes' messages. */
 #include "base/buf.h"
 #include "base/json/yaml.h"
 #include "base/mem.h"
@@ -47,8 +47,8 @@ static int body_type(const struct api_call *call, enum body_type *ret, struct er
                    custom ? "" : MEDIA_TYPES[BODY_PROTOBUF]);
 }
 
-/* What the body begins with: as text if it looks like an object, else in hexadecimal digits. */
-static const char *summary(struct arena *arena, const char *body, size_t size)
+/* The beginning of the body: as text if it looks like an object, else in hexadecimal digits. */
+static const char *body_summary(struct arena *arena, const char *body, size_t size)
 {
     size_t shown = size < SUMMARY_MAX ? size : SUMMARY_MAX;
     const char *more = shown < size ? " ..." : "";
@@ -62,13 +62,13 @@ static const char *summary(struct arena *arena, const char *body, size_t size)
     return arena_printf(arena, "%s%s", hex, more);
 }
 
-static int refuse(struct api_call *call, const char *kind, const char *why, struct err *err)
+static int body_reject(struct api_call *call, const char *kind, const char *why, struct err *err)
 {
     const struct http_request *request = call->exchange->request;
     return err_set(err, ERR_BAD_REQUEST,
                    "the object provided is unrecognized (must be of type %s): couldn't get "
                    "version/kind; json parse error: %s (%s)",
-                   kind, why, summary(call->arena, request->body, request->body_size));
+                   kind, why, body_summary(call->arena, request->body, request->body_size));
 }
 
 /* Estimates how many values the tree of a body will have: never too few for JSON, roughly for YAML
@@ -101,8 +101,8 @@ int api_reserve_body(struct api_call *call, struct err *err)
 int api_read_json(struct api_call *call, struct json **ret, struct err *err)
 {
     const struct http_request *request = call->exchange->request;
-    int r = json_parse(call->arena, request->body, request->body_size, NULL, ret, err);
-    if (r == 0)
+    int result = json_parse(call->arena, request->body, request->body_size, NULL, ret, err);
+    if (result == 0)
         return 0;
     const char *complaint = kube_json_syntax_error(call->arena, request->body, request->body_size);
     if (complaint)
@@ -117,11 +117,11 @@ int api_parse_yaml(struct api_call *call, struct json **ret, struct err *err)
     const struct http_request *request = call->exchange->request;
     const struct source source = {"body", request->body, request->body_size, false};
     struct json *documents;
-    int r = yaml_parse(call->arena, &source, NULL, &documents, NULL);
-    bool repeats = r < 0;
+    int result = yaml_parse(call->arena, &source, NULL, &documents, NULL);
+    bool repeats = result < 0;
     if (repeats)
-        r = yaml_parse(call->arena, &source, &lenient, &documents, err);
-    if (r < 0) {
+        result = yaml_parse(call->arena, &source, &lenient, &documents, err);
+    if (result < 0) {
         err_wrap(err, "error decoding YAML");
         return err_set(err, ERR_BAD_REQUEST, "%s", arena_strdup(call->arena, err->message));
     }
@@ -145,19 +145,19 @@ int api_read_body_as(struct api_call *call, const char *kind, struct json **ret,
         return 0;
     }
     enum body_type type = BODY_JSON;
-    int r = body_type(call, &type, err);
-    if (r < 0)
-        return r;
+    int result = body_type(call, &type, err);
+    if (result < 0)
+        return result;
     if (type == BODY_PROTOBUF)
         return schema_protobuf_read_body(call->arena, request->body, request->body_size, ret, err);
     if (type == BODY_YAML)
         return api_parse_yaml(call, ret, err);
     struct json *body;
-    r = api_read_json(call, &body, err);
-    if (r < 0)
-        return refuse(call, kind, arena_strdup(call->arena, err->message), err);
+    result = api_read_json(call, &body, err);
+    if (result < 0)
+        return body_reject(call, kind, arena_strdup(call->arena, err->message), err);
     if (body->type != JSON_OBJECT)
-        return refuse(call, kind, kube_json_type_error(call->arena, body, head), err);
+        return body_reject(call, kind, kube_json_type_error(call->arena, body, head), err);
     *ret = body;
     return 0;
 }
@@ -172,8 +172,9 @@ char *api_no_conversion_text(struct api_call *call, const char *kind, const char
                         size ? id->group : "core", id->kind);
 }
 
-/* apiVersion and kind may be missing, since the path says them; they may not be others. */
-static int check_kind(struct api_call *call, struct json *body, struct err *err)
+/* apiVersion and kind may be missing, because the path names them. They must not differ from the
+ * path. */
+static int body_check_kind(struct api_call *call, struct json *body, struct err *err)
 {
     const struct registry_resource *resource = call->route.resource;
     const char *kind = json_get_string(body, "kind", "");
@@ -198,14 +199,14 @@ int api_read_body(struct api_call *call, struct json **ret, struct err *err)
 {
     struct json *body = NULL;
     const char *kind = call->route.resource->id.kind;
-    int r = api_read_body_as(call, kind, &body, err);
-    if (r < 0)
-        return r;
+    int result = api_read_body_as(call, kind, &body, err);
+    if (result < 0)
+        return result;
     if (!body)
-        return refuse(call, kind, "unexpected end of JSON input", err);
-    r = check_kind(call, body, err);
-    if (r < 0)
-        return r;
+        return body_reject(call, kind, "unexpected end of JSON input", err);
+    result = body_check_kind(call, body, err);
+    if (result < 0)
+        return result;
     *ret = body;
     return 0;
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { UNREADABLE_NAMED = 5 }; /* in Warning headers of one answer */
+enum { UNREADABLE_NAMED = 5 }; /* in Warning headers of one response */
 
 struct api_call *api_call_new(struct engine *engine, struct http_exchange *exchange,
                               const struct identity *identity, const struct route *route)
@@ -60,7 +60,7 @@ bool api_read_stored(struct api_call *call, struct arena *arena, struct store_ob
     if (call->unreadable <= UNREADABLE_NAMED)
         api_warn(call, err.message);
     else if (call->unreadable == UNREADABLE_NAMED + 1)
-        api_warn(call, "more objects cannot be read: the log of the server names them");
+        api_warn(call, "more objects cannot be read: see the log of the server");
     return false;
 }
 
@@ -80,12 +80,12 @@ int api_load(struct api_call *call, const char *name, struct json **ret, int64_t
     struct store_object *stored = store_get_pending(engine_store(call->engine), key);
     if (!stored)
         return api_not_found(call, name, err);
-    int r = stored_read(call->arena, stored, ret, err);
+    int result = stored_read(call->arena, stored, ret, err);
     *ret_revision = stored->revision;
     store_object_unref(stored);
-    if (r == 0 && call->route.resource->definition)
+    if (result == 0 && call->route.resource->definition)
         api_convert_out(call, call->arena, *ret);
-    return r;
+    return result;
 }
 
 const char *api_call_version(const struct api_call *call)
@@ -108,7 +108,7 @@ void api_convert_out(const struct api_call *call, struct arena *arena, struct js
         json_set_string(arena, object, "apiVersion", api_call_version(call));
 }
 
-/* A custom resource may be stored in any version its definition ever had. */
+/* A custom resource may be stored in any version that its definition ever had. */
 bool api_needs_conversion(const struct api_call *call, const char *data, size_t size)
 {
     static const char begin[] = "{\"apiVersion\":\"";

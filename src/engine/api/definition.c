@@ -1,5 +1,4 @@
-/* What is said to who writes a definition, and what becomes of it at once; a hook of the registry.
- */
+/* Admission of definitions: sets their conditions and warns the client. A hook of the registry. */
 #include "engine/crd/definition.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -14,7 +13,7 @@ static bool has_cel(const struct json *definition)
     return false;
 }
 
-/* Kubernetes takes a path that it cannot read and shows no column for it. */
+/* Kubernetes accepts a path that it cannot parse and shows no column for it. This warns of it. */
 static void warn_of_columns(struct api_call *call, const struct json *version)
 {
     const struct json_path *path;
@@ -37,16 +36,16 @@ int api_admit_definition(struct api_call *call, struct json *definition, const s
         return 0;
     if (definition_is_built_in(kube_meta_name(definition)))
         api_warn(call, arena_printf(call->arena,
-                                    "%s is built in: this definition is kept, but the schema that "
-                                    "holds is the server's own",
+                                    "%s is built in: this definition is stored, but the server "
+                                    "uses its own schema",
                                     kube_meta_name(definition)));
     JSON_EACH (version, json_get(spec, "versions"))
         warn_of_columns(call, version);
     if (has_cel(definition))
-        api_warn(call, "x-kubernetes-validations: rules in CEL are kept, but not evaluated by "
+        api_warn(call, "x-kubernetes-validations: CEL rules are stored, but not evaluated by "
                        "this server");
     if (str_eq(json_get_string(json_get(spec, "conversion"), "strategy", ""), "Webhook"))
-        api_warn(call, "spec.conversion: this server asks no webhooks; with one served version "
+        api_warn(call, "spec.conversion: this server calls no webhooks; with one served version "
                        "there is nothing to convert");
     return 0;
 }

@@ -1,4 +1,4 @@
-/* DELETE of one object and of many. deletion.c says what becomes of each; here it is done. */
+/* DELETE of one object and of a collection. deletion.c decides; this file acts. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/deletion.h"
@@ -25,7 +25,7 @@ static int check_allowed(struct api_call *call, const char *name, struct err *er
     return 0;
 }
 
-/* About the kind, not about the resource as every other conflict is. */
+/* This conflict names the kind; all other conflicts name the resource. */
 static int fail_precondition(struct api_call *call, const char *name, const char *what,
                              const char *wanted, const char *there, const char *guess,
                              struct err *err)
@@ -57,33 +57,34 @@ int api_check_preconditions(struct api_call *call, const struct json *object,
     return 0;
 }
 
-/* Read as the kind it is: a value of the wrong type is no option left out. */
-static int read_options(struct api_call *call, struct deletion_options *ret, struct err *err)
+/* Reads the options as an object of their kind, so that a value of the wrong type is an error and
+ * not a missing option. */
+static int delete_read_options(struct api_call *call, struct deletion_options *ret, struct err *err)
 {
     struct json *body;
-    int r = api_read_body_as(call, "DeleteOptions", &body, err);
-    if (r == 0 && body)
-        r = schema_decode(call->arena, &TYPE_DELETE_OPTIONS, SCHEMA_FORM_TYPED, body, NULL, err);
-    if (r < 0)
-        return r;
-    r = deletion_options_parse(&call->invalid, body, call->exchange->request->query, ret, err);
+    int result = api_read_body_as(call, "DeleteOptions", &body, err);
+    if (result == 0 && body)
+        result =
+            schema_decode(call->arena, &TYPE_DELETE_OPTIONS, SCHEMA_FORM_TYPED, body, NULL, err);
+    if (result < 0)
+        return result;
+    result = deletion_options_parse(&call->invalid, body, call->exchange->request->query, ret, err);
     if (call->invalid.count > 0)
         return api_reject_options(call, err);
-    if (r == 0 && ret->dry_run)
+    if (result == 0 && ret->dry_run)
         call->dry_run = true;
-    return r;
+    return result;
 }
 
-/* What is deleted. */
+/* The object to delete. */
 struct target {
-    struct json *object; /* NULL: nothing */
+    struct json *object; /* NULL: nothing to delete */
     int64_t revision;
-    bool is_placeholder; /* it stands for an object that cannot be read */
+    bool is_placeholder; /* the object cannot be read; `object` is a stand-in */
 };
 
-/* The key says which object it is. Its own version and a uid that nobody knows are what
- * preconditions are compared with. A namespace becomes a whole one again, since its content has to
- * go before it does. */
+/* The key identifies the object. Preconditions are compared with its stored version and an unknown
+ * uid. A namespace gets its finalizer again, because its content must be deleted first. */
 static struct target placeholder_target(struct api_call *call, struct json *placeholder,
                                         int64_t revision)
 {
@@ -100,25 +101,25 @@ static struct target placeholder_target(struct api_call *call, struct json *plac
     return (struct target){placeholder, revision, !is_namespace};
 }
 
-static int load(struct api_call *call, struct target *ret, struct err *err)
+static int delete_load(struct api_call *call, struct target *ret, struct err *err)
 {
     const char *name = call->route.name;
     struct json *object;
     int64_t revision;
-    int r = api_load(call, name, &object, &revision, err);
-    if (r == 0)
+    int result = api_load(call, name, &object, &revision, err);
+    if (result == 0)
         *ret = (struct target){object, revision, false};
-    if (r != -ERR_INTERNAL)
-        return r;
+    if (result != -ERR_INTERNAL)
+        return result;
     err_clear(err);
     object = kube_object_make(call->arena, &call->route.resource->id, call->route.namespace_, name);
     *ret = placeholder_target(call, object, revision);
     return 0;
 }
 
-/* What cannot be read says of nothing that it has to wait for. */
-static enum deletion_step decide(struct api_call *call, const struct target *target,
-                                 struct json *object, const struct deletion_options *options)
+/* An object that cannot be read has no finalizers to wait for. */
+static enum deletion_step delete_decide(struct api_call *call, const struct target *target,
+                                        struct json *object, const struct deletion_options *options)
 {
     if (target->is_placeholder)
         return DELETION_REMOVE;
@@ -131,14 +132,14 @@ void api_handle_delete(struct api_call *call)
     struct err err = ERR_INIT;
     struct deletion_options options;
     struct target target = {0};
-    if (read_options(call, &options, &err) < 0 || check_allowed(call, call->route.name, &err) < 0 ||
-        load(call, &target, &err) < 0 ||
+    if (delete_read_options(call, &options, &err) < 0 ||
+        check_allowed(call, call->route.name, &err) < 0 || delete_load(call, &target, &err) < 0 ||
         api_check_preconditions(call, target.object, &options, &err) < 0) {
         api_respond_error(call, &err);
         return;
     }
     struct json *object = json_clone(call->arena, target.object);
-    switch (decide(call, &target, object, &options)) {
+    switch (delete_decide(call, &target, object, &options)) {
     case DELETION_REMOVE:
         api_commit_removal(call, object, target.revision);
         return;
@@ -149,15 +150,15 @@ void api_handle_delete(struct api_call *call)
     }
 }
 
-/* ---- Many ------------------------------------------------------------------------------------ */
+/* ---- Collections ----------------------------------------------------------------------------- */
 
-/* Writes under way for one request; answered when the last is on disk. */
+/* The writes of one request. The response is sent when the last one is on disk. */
 struct sweep {
-    struct api_call *call; /* NULL: nobody waits */
+    struct api_call *call; /* NULL: the client is gone */
     size_t waiting;
-    struct json *items; /* what is deleted, as it was; in the request's arena */
-    int64_t revision;   /* of the list of it */
-    struct err err;     /* of the first that failed */
+    struct json *items; /* the deleted objects as they were, in the request's arena */
+    int64_t revision;   /* the revision of the list */
+    struct err err;     /* the first error */
 };
 
 static void sweep_canceled(struct http_exchange *exchange)
@@ -186,7 +187,7 @@ static void answer_items(struct api_call *call, const struct sweep *sweep)
     json_set_string(call->arena, list, "kind", call->route.resource->list_kind);
     json_set_string(call->arena, list, "apiVersion", api_call_version(call));
     json_set(call->arena, list, "metadata", meta);
-    /* Elements of a typed list do not say again what the list says. */
+    /* Items of a typed list do not repeat the kind of the list. */
     JSON_EACH (item, call->route.resource->form == SCHEMA_FORM_TYPED ? sweep->items : NULL) {
         json_remove(item, "kind");
         json_remove(item, "apiVersion");
@@ -218,8 +219,8 @@ static void sweep_done(void *context, const struct store_object *object, const s
     sweep_settle(sweep);
 }
 
-/* Of the listed object its newest version, if it is meant. What a selector does not let through is
- * not deleted, and neither is what it cannot be asked of. */
+/* The newest version of the listed object, if the selector matches it. An object that cannot be
+ * read is not deleted if there is a selector. */
 static struct target sweep_target(struct sweep *sweep, const struct store_object *listed,
                                   const struct api_filter *filter)
 {
@@ -227,7 +228,7 @@ static struct target sweep_target(struct sweep *sweep, const struct store_object
     struct store_object *stored = store_get_pending(engine_store(call->engine), listed->key);
     struct target target = {0};
     if (!stored)
-        return target; /* another request was faster */
+        return target; /* another request deleted it first */
     if (filter->all && !stored_is_readable(stored))
         target = placeholder_target(
             call, stored_placeholder(call->arena, call->route.resource, stored), stored->revision);
@@ -252,16 +253,16 @@ static int sweep_one(struct sweep *sweep, const struct store_object *listed,
     struct json *item = json_clone(call->arena, object);
     api_convert_out(call, call->arena, item);
     json_append(sweep->items, item);
-    enum deletion_step step = decide(call, &target, object, options);
+    enum deletion_step step = delete_decide(call, &target, object, options);
     if (call->dry_run || step == DELETION_KEEP)
         return 0;
     sweep->waiting++;
-    int r = step == DELETION_REMOVE
-                ? api_queue_removal(call, object, target.revision, sweep_done, sweep, err)
-                : api_queue_put(call, object, target.revision, sweep_done, sweep, err);
-    if (r < 0)
+    int result = step == DELETION_REMOVE
+                     ? api_queue_removal(call, object, target.revision, sweep_done, sweep, err)
+                     : api_queue_put(call, object, target.revision, sweep_done, sweep, err);
+    if (result < 0)
         sweep->waiting--;
-    return r;
+    return result;
 }
 
 void api_handle_delete_collection(struct api_call *call)
@@ -269,13 +270,13 @@ void api_handle_delete_collection(struct api_call *call)
     struct err err = ERR_INIT;
     struct deletion_options options;
     struct api_filter filter;
-    if (read_options(call, &options, &err) < 0 || api_filter_of(call, &filter, &err) < 0) {
+    if (delete_read_options(call, &options, &err) < 0 || api_filter_of(call, &filter, &err) < 0) {
         api_respond_error(call, &err);
         return;
     }
     struct sweep *sweep = mem_zalloc(sizeof(*sweep));
     sweep->call = call;
-    sweep->waiting = 1; /* this function itself */
+    sweep->waiting = 1; /* released at the end of this function */
     sweep->items = json_array(call->arena);
     sweep->revision = store_revision(engine_store(call->engine));
     call->exchange->context = sweep;

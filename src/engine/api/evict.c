@@ -1,5 +1,5 @@
-/* POST pods/NAME/eviction: a pod is asked to leave, as `kubectl drain` does. Nothing here limits
- * how many may go at once, so it is a deletion that says why. */
+/* POST pods/NAME/eviction, as `kubectl drain` uses it. There are no disruption budgets, so an
+ * eviction is a deletion with a condition that says why. */
 #include "base/str.h"
 #include "engine/api/deletion.h"
 #include "engine/api/handlers.h"
@@ -9,8 +9,8 @@
 #include "kube/object.h"
 #include "kube/status.h"
 
-/* Controllers that count failures see that this is none. */
-static void set_condition(struct arena *arena, struct json *pod, int64_t now_ms)
+/* Controllers that count failures do not count a pod with this condition. */
+static void evict_set_condition(struct arena *arena, struct json *pod, int64_t now_ms)
 {
     const struct kube_condition evicting = {.type = "DisruptionTarget",
                                             .status = "True",
@@ -25,19 +25,19 @@ static void set_condition(struct arena *arena, struct json *pod, int64_t now_ms)
 static int read_eviction(struct api_call *call, struct deletion_options *ret, struct err *err)
 {
     struct json *body;
-    int r = api_read_body_as(call, "Eviction", &body, err);
-    if (r < 0)
-        return r;
+    int result = api_read_body_as(call, "Eviction", &body, err);
+    if (result < 0)
+        return result;
     const char *kind = json_get_string(body, "kind", "Eviction");
     const char *name = kube_meta_name(body);
     if (!str_eq(kind, "Eviction"))
         return err_set(err, ERR_BAD_REQUEST, "%.100s cannot be handled as an Eviction", kind);
     if (name[0] && !str_eq(name, call->route.name))
         return err_set(err, ERR_BAD_REQUEST, "name in URL does not match name in Eviction object");
-    r = deletion_options_parse(&call->invalid, json_get(body, "deleteOptions"), "", ret, err);
-    if (r == 0 && ret->dry_run)
+    result = deletion_options_parse(&call->invalid, json_get(body, "deleteOptions"), "", ret, err);
+    if (result == 0 && ret->dry_run)
         call->dry_run = true;
-    return r;
+    return result;
 }
 
 void api_handle_evict(struct api_call *call)
@@ -53,7 +53,7 @@ void api_handle_evict(struct api_call *call)
         return;
     }
     struct json *pod = json_clone(call->arena, old);
-    set_condition(call->arena, pod, now_ms);
+    evict_set_condition(call->arena, pod, now_ms);
     switch (deletion_decide(call->arena, call->route.resource, pod, &options, now_ms)) {
     case DELETION_REMOVE:
         api_commit_removal(call, pod, revision);
@@ -61,7 +61,7 @@ void api_handle_evict(struct api_call *call)
     case DELETION_MARK:
         api_commit_answer(call, pod, revision, 201, kube_status_success(call->arena, NULL));
         return;
-    case DELETION_KEEP: /* on its way out already */
+    case DELETION_KEEP: /* it is being deleted already */
         api_respond_json(call, 201, kube_status_success(call->arena, NULL));
         return;
     }

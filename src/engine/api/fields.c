@@ -1,14 +1,14 @@
-/* Reading what a client sent as an object of the kind. Fields that are misspelt or have no effect:
- * `Warning: 299 - "unknown field …"`, which kubectl prints, or a refusal of the misspelt ones where
- * the client asks for strictness. */
+/* Decodes the object that a client sent by the schema of its kind. A field that is unknown or has
+ * no effect becomes a header `Warning: 299 - "unknown field …"`, which kubectl prints. With
+ * fieldValidation=Strict an unknown field is an error. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/write.h"
 #include "kube/object.h"
 #include "kube/status.h"
 
-/* As RFC 7234 quotes it. */
-static const char *quote(struct arena *arena, const char *text)
+/* Quotes a text as RFC 7234 wants it. */
+static const char *fields_quote(struct arena *arena, const char *text)
 {
     _cleanup_buf_ struct buf quoted;
     buf_init(&quoted, 4096);
@@ -23,10 +23,10 @@ static const char *quote(struct arena *arena, const char *text)
 void api_warn(struct api_call *call, const char *text)
 {
     http_header_add(call->arena, &call->warnings, "Warning",
-                    arena_printf(call->arena, "299 - \"%s\"", quote(call->arena, text)));
+                    arena_printf(call->arena, "299 - \"%s\"", fields_quote(call->arena, text)));
 }
 
-/* What of `now` was not so before. */
+/* Whether `before` does not have the text. */
 static bool is_new(const struct schema_messages *before, const char *text)
 {
     for (size_t i = 0; i < before->count; i++)
@@ -35,7 +35,7 @@ static bool is_new(const struct schema_messages *before, const char *text)
     return true;
 }
 
-/* For the reader of YAML they are one error of many lines. */
+/* In YAML all duplicates are one error of several lines. */
 const char *api_duplicates_text(struct api_call *call)
 {
     const char *separator = call->yaml ? "\n  " : ", ";
@@ -48,7 +48,8 @@ const char *api_duplicates_text(struct api_call *call)
     return arena_strdup(call->arena, all.size ? all.data : "");
 }
 
-/* All of them in one sentence, in the words of upstream, which clients may look for. */
+/* All duplicate and unknown fields in one sentence, with Kubernetes' words, which clients may
+ * search for. */
 static const char *strict_text(struct api_call *call)
 {
     static const char begin[] = "strict decoding error: ";
@@ -62,7 +63,7 @@ static const char *strict_text(struct api_call *call)
     return arena_strdup(call->arena, all.data);
 }
 
-/* A long one does not fit an err; respond.c writes it in full. */
+/* A long message does not fit into a struct err; respond.c writes it in full. */
 const char *api_unknown_fields_text(struct api_call *call)
 {
     const struct kube_resource *id = &call->route.resource->id;
@@ -70,7 +71,7 @@ const char *api_unknown_fields_text(struct api_call *call)
                         id->version, id->kind, strict_text(call));
 }
 
-/* A guess at what was meant: kubectl does not print these, so that what it prints is upstream's. */
+/* kubectl does not print these causes, so its output stays that of Kubernetes. */
 struct json *api_unknown_fields_causes(struct api_call *call)
 {
     struct json *causes = json_array(call->arena);
@@ -83,7 +84,7 @@ struct json *api_unknown_fields_causes(struct api_call *call)
     return causes;
 }
 
-/* What `old` already had that has no effect was told to who wrote it. */
+/* Warns only of fields that `old` does not have: its writer was warned already. */
 static void warn_unsupported(struct api_call *call, const struct schema_messages *now,
                              const struct json *old)
 {
@@ -109,11 +110,11 @@ int api_decode(struct api_call *call, struct json *object, const struct json *ol
         call->about_name = kube_meta_name(object);
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
     }
-    int r = schema_decode(call->arena, resource->schema, resource->form, object, report, err);
-    /* A patch is refused with what it would have made. */
-    if (r < 0 && call->patched)
+    int result = schema_decode(call->arena, resource->schema, resource->form, object, report, err);
+    /* The error of a patch shows the patched object. */
+    if (result < 0 && call->patched)
         return api_reject_patch(call, sent, arena_strdup(call->arena, err->message), err);
-    if (r < 0)
+    if (result < 0)
         return err_wrap(err, "%s in version \"%s\" cannot be handled as a %s", resource->id.kind,
                         resource->id.version, resource->id.kind);
     if (str_eq(mode, "Strict") && report->unknown_count + call->duplicates.count > 0) {

@@ -1,10 +1,10 @@
-/* What a list, a watch or a deletion of many selects: labels and fields together. */
+/* The labelSelector and fieldSelector of a list, a watch or a deletion of a collection. */
 #include "base/str.h"
 #include "engine/api/call.h"
 #include "kube/object.h"
 
-/* Fields as upstream words them: booleans are "true" and "false", an event's source is its
- * component. */
+/* Fields as Kubernetes selects them: booleans are "true" and "false", and the source of an event is
+ * its component. */
 static const char *field_get(const struct json *object, const char *path)
 {
     if (str_eq(path, "source"))
@@ -14,7 +14,8 @@ static const char *field_get(const struct json *object, const char *path)
     return kube_field_get(object, path);
 }
 
-/* A kind without fields of its own says which there are, as upstream. */
+/* For a kind without selectable fields of its own, the message lists the common ones, as in
+ * Kubernetes. */
 static int refuse_field(const struct registry_resource *resource, const char *path, struct err *err)
 {
     if (resource->fields || resource->definition)
@@ -30,12 +31,12 @@ int api_filter_parse(struct arena *arena, const struct registry_resource *resour
                      struct err *err)
 {
     struct api_filter filter = {0};
-    int r = kube_selector_parse(arena, label_selector, &filter.labels, err);
-    if (r < 0)
-        return r;
-    r = kube_field_selector_parse(arena, field_selector, &filter.fields, err);
-    if (r < 0)
-        return r;
+    int result = kube_selector_parse(arena, label_selector, &filter.labels, err);
+    if (result < 0)
+        return result;
+    result = kube_field_selector_parse(arena, field_selector, &filter.fields, err);
+    if (result < 0)
+        return result;
     for (size_t i = 0; i < filter.fields.count; i++) {
         const struct kube_field_term *term = &filter.fields.terms[i];
         if (!registry_selects_field(resource, term->path))

@@ -1,6 +1,5 @@
-/* In which form objects are answered: what Accept asks for beyond the media type. A Table is what
- * `kubectl get` prints; metadata alone is what watches over everything need (garbage collectors,
- * controllers by label). */
+/* The form of objects in a response, from the Accept header. A Table is what `kubectl get` prints.
+ * Metadata alone is for clients that watch all resources, such as garbage collectors. */
 #include "base/str.h"
 #include "engine/api/call.h"
 #include "kube/object.h"
@@ -59,9 +58,9 @@ int api_formed_list_begin(struct api_call *call, const struct json *list_meta,
 {
     struct api_formed_list formed = {.call = call,
                                      .now_ms = loop_wall_ms(engine_loop(call->engine))};
-    int r = kube_include_parse(api_query(call, "includeObject"), &formed.include, err);
-    if (r < 0)
-        return r;
+    int result = kube_include_parse(api_query(call, "includeObject"), &formed.include, err);
+    if (result < 0)
+        return result;
     if (call->table) {
         formed.list = kube_table_new(call->arena, api_columns(call), list_meta, true);
     } else {
@@ -69,7 +68,7 @@ int api_formed_list_begin(struct api_call *call, const struct json *list_meta,
         json_set_string(call->arena, formed.list, "kind", "PartialObjectMetadataList");
         json_set_string(call->arena, formed.list, "apiVersion", call->partial);
         json_set(call->arena, formed.list, "metadata", json_clone(call->arena, list_meta));
-        /* An empty one is null, as upstream. */
+        /* An empty list has null, as in Kubernetes. */
         json_set(call->arena, formed.list, "items", json_null(call->arena));
     }
     *ret = formed;

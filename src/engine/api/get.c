@@ -1,4 +1,4 @@
-/* GET of one object: the stored bytes as they are, if they can be read at all. */
+/* GET of one object: responds with the stored bytes, if they can be read. */
 #include "engine/api/handlers.h"
 
 void api_handle_get(struct api_call *call)

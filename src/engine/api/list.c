@@ -1,8 +1,7 @@
-/* LIST: the stored bytes joined into a list, or a Table of them, all at once or in parts. An object
- * that cannot be read is left out and named in a Warning.
- *
- * The objects are taken at once, in the state of one revision. They are looked at, and written,
- * over as many turns of the loop as that takes: a list may have ten thousand. */
+/* LIST: joins the stored bytes into a list, or makes a Table, in one response or in pages. An
+ * object that cannot be read is left out and named in a Warning. The references to all objects are
+ * taken at once, in the state of one revision. The objects are filtered and written over several
+ * turns of the loop, because a list may have ten thousand. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -15,21 +14,21 @@
 
 enum {
     LIST_MAX = 256 * 1024 * 1024,
-    /* A client that asks for a part gets one of about so many bytes, whatever its limit: so every
-     * list can be read, in parts, however large its objects are. */
+    /* A client that asks for pages gets pages of about this many bytes, whatever its limit is. So
+     * every list can be read in pages, however large its objects are. */
     PART_BYTES = 32 * 1024 * 1024,
-    /* What is done in the turn of the request: each object is looked at and written. */
+    /* Steps within the turn of the request. Filtering and writing an object are one step each. */
     STEPS_AT_ONCE = 256,
-    STEP_BYTES = 4096, /* a larger object is several steps */
+    STEP_BYTES = 4096, /* a larger object counts as several steps */
 };
 
-/* The newest state is what there is: an older one may be asked for exactly only in vain. */
+/* There is only the newest state, so resourceVersionMatch=Exact works only for that. */
 static int check_version(struct api_call *call, int64_t current, struct err *err)
 {
     int64_t asked;
-    int r = api_check_version(call, &asked, err);
-    if (r < 0)
-        return r;
+    int result = api_check_version(call, &asked, err);
+    if (result < 0)
+        return result;
     if (asked != current && !str_is_empty(api_query(call, "resourceVersion")) &&
         str_eq(api_query(call, "resourceVersionMatch"), "Exact"))
         return err_set(err, ERR_EXPIRED,
@@ -42,25 +41,24 @@ enum stage { CHOOSING, WRITING, WRITTEN };
 struct list {
     struct api_call *call;
     enum stage stage;
-    size_t at;             /* the object that is looked at, or written, next */
-    struct loop_task task; /* goes on in the next turn */
-    struct open_call link; /* so that the engine can be freed meanwhile; if is_linked */
+    size_t at;             /* the next object to filter or write */
+    struct loop_task task; /* continues in the next turn */
+    struct open_call link; /* the engine can be freed meanwhile; valid if is_linked */
     bool is_linked;
-    struct arena *scratch;         /* of one object */
-    struct buf body;               /* the answer, or … */
-    struct api_formed_list formed; /* … that of a Table, or of metadata alone */
+    struct arena *scratch;         /* freed after each object */
+    struct buf body;               /* the response, if it is no Table and not metadata alone */
+    struct api_formed_list formed; /* the response as a Table or metadata alone */
     struct api_filter filter;
     struct list_page page;
-    struct store_object **objects; /* of which the first `kept` are to be answered with, */
-    size_t count, kept, bytes;     /* by filter and limit; `bytes` in all */
+    struct store_object **objects; /* the first `kept` of them are in the response */
+    size_t count, kept, bytes;     /* `kept` by filter and limit; `bytes`: the size of those */
     int64_t revision;
-    const char *continue_; /* the token for the rest, or NULL */
-    const char *heads[2];  /* what is left out of items; see write_heads() */
-    size_t remaining;      /* how many that are; only where nothing is filtered */
+    const char *continue_; /* the token of the next page, or NULL */
+    const char *heads[2];  /* what items do not repeat; see write_object_heads() */
+    size_t remaining;      /* how many objects follow; only known without a filter */
 };
 
-/* A list with a selector names unreadable objects, too: one of them might be what the client wants.
- */
+/* A list with a selector warns of unreadable objects, too: the selector might match one of them. */
 static bool is_wanted(const struct list *list, struct store_object *object)
 {
     struct json *json;
@@ -71,8 +69,8 @@ static bool is_wanted(const struct list *list, struct store_object *object)
            api_filter_matches(&list->filter, json);
 }
 
-/* Keep the next object if it is wanted and there is room for it. The first without room is where
- * the rest begins. */
+/* Keeps the next object if it matches and fits. The next page begins with the first one that does
+ * not fit. */
 static void choose_next(struct list *list)
 {
     size_t position = list->at++;
@@ -106,8 +104,9 @@ static struct json *list_meta(const struct list *list)
     return meta;
 }
 
-/* What a stored object begins with that only says what it is, in the order of whoever wrote it. */
-static void write_heads(struct list *list)
+/* The possible beginnings of a stored object, kind and apiVersion in either order, which items of a
+ * typed list do not repeat. */
+static void write_object_heads(struct list *list)
 {
     const struct registry_resource *resource = list->call->route.resource;
     struct arena *arena = list->call->arena;
@@ -116,7 +115,7 @@ static void write_heads(struct list *list)
     list->heads[1] = arena_printf(arena, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", kind, version);
 }
 
-/* 0: it stands elsewhere. */
+/* Returns 0 if the object does not begin with one. */
 static size_t head_size(const struct list *list, const char *data)
 {
     for (size_t i = 0; i < ARRAY_SIZE(list->heads); i++)
@@ -125,7 +124,7 @@ static size_t head_size(const struct list *list, const char *data)
     return 0;
 }
 
-/* Elements of a typed list do not say again what the list says; custom resources do. */
+/* Items of a typed list do not repeat the kind of the list; items of custom resources do. */
 static void append_item(struct list *list, const struct store_object *object)
 {
     struct arena *scratch = list->scratch;
@@ -156,7 +155,7 @@ static void begin_plain(struct list *list)
                list->call->route.resource->list_kind, api_call_version(list->call));
     json_write(list_meta(list), body);
     buf_append_str(body, ",\"items\":[");
-    write_heads(list);
+    write_object_heads(list);
 }
 
 static int answer_plain(struct list *list, struct err *err)
@@ -175,15 +174,15 @@ static int answer_plain(struct list *list, struct err *err)
     return 0;
 }
 
-/* A Table, or metadata alone: what is written is not what is stored. */
+/* A Table or metadata alone: not the stored bytes. */
 static bool is_formed(const struct list *list)
 {
     return list->call->table || list->call->partial;
 }
 
-/* Count what the answer takes: twice as much as the objects, because the connection copies it, or
- * what a Table has grown to. */
-static int reserve(const struct list *list, struct err *err)
+/* Reserves the memory of the response: twice the size of the objects, because the connection copies
+ * them, or the size of the Table so far. */
+static int list_reserve(const struct list *list, struct err *err)
 {
     struct api_call *call = list->call;
     return api_reserve(call, is_formed(list) ? arena_used(call->arena) : 2 * list->bytes, err);
@@ -193,9 +192,9 @@ static int begin_writing(struct list *list, struct err *err)
 {
     list->stage = WRITING;
     list->at = 0;
-    int r = reserve(list, err);
-    if (r < 0)
-        return r;
+    int result = list_reserve(list, err);
+    if (result < 0)
+        return result;
     if (is_formed(list))
         return api_formed_list_begin(list->call, list_meta(list), &list->formed, err);
     begin_plain(list);
@@ -217,14 +216,14 @@ static void write_next(struct list *list)
     list->at++;
 }
 
-/* Which part is wanted, of the list as of when. */
+/* Reads which page the client wants, and of which revision. */
 static int read_page(struct list *list, struct err *err)
 {
     struct api_call *call = list->call;
     const char *token = api_query(call, "continue");
-    int r = list_page_parse(call->arena, api_query(call, "limit"), token, &list->page, err);
-    if (r < 0)
-        return r;
+    int result = list_page_parse(call->arena, api_query(call, "limit"), token, &list->page, err);
+    if (result < 0)
+        return result;
     if (!list->page.revision)
         return check_version(call, list->revision, err);
     const char *version = api_query(call, "resourceVersion");
@@ -239,7 +238,7 @@ static int read_page(struct list *list, struct err *err)
     return 0;
 }
 
-/* ---- Over the turns -------------------------------------------------------------------------- */
+/* ---- Over several turns of the loop ---------------------------------------------------------- */
 
 static void list_free(struct list *list)
 {
@@ -251,7 +250,7 @@ static void list_free(struct list *list)
     free(list);
 }
 
-static void answer(struct list *list, struct err *err)
+static void list_respond(struct list *list, struct err *err)
 {
     if (list->is_linked)
         open_call_remove(&list->link);
@@ -262,8 +261,8 @@ static void answer(struct list *list, struct err *err)
     list_free(list);
 }
 
-/* One object; returns how many steps that were. */
-static size_t take_step(struct list *list, struct err *err)
+/* Handles one object. Returns how many steps that was. */
+static size_t list_take_step(struct list *list, struct err *err)
 {
     size_t size =
         list->at < list->count && list->objects[list->at] ? list->objects[list->at]->size : 0;
@@ -278,48 +277,50 @@ static size_t take_step(struct list *list, struct err *err)
     return 1 + size / STEP_BYTES;
 }
 
-/* The engine goes, or the kind does. */
-static void abandon(struct open_call *link)
+/* The engine is freed, or the kind is removed. */
+static void on_list_abandoned(struct open_call *link)
 {
     struct list *list = CONTAINER_OF(link, struct list, link);
     struct err err;
     open_call_remove(link);
     loop_defer_cancel(engine_loop(list->call->engine), &list->task);
-    err_set(&err, ERR_UNAVAILABLE, "what is listed is being removed: try again");
+    err_set(&err, ERR_UNAVAILABLE,
+            "the server is shutting down, or the kind is being removed: try again");
     engine_respond_error(list->call->exchange, &err);
     list_free(list);
 }
 
-static void put_off(struct list *list)
+static void list_defer(struct list *list)
 {
     struct api_call *call = list->call;
     if (!list->is_linked)
         open_call_add(engine_open_calls(call->engine), &list->link, call->route.resource->storage,
-                      abandon);
+                      on_list_abandoned);
     list->is_linked = true;
     loop_defer(engine_loop(call->engine), &list->task);
 }
 
-/* As far as the turn goes; the first one by steps, since it may have begun long ago. */
-static void go_on(struct list *list, size_t steps_max)
+/* Continues until the turn should end. The first turn counts steps instead of time, because it may
+ * have begun long before. */
+static void list_continue(struct list *list, size_t steps_max)
 {
     struct loop *loop = engine_loop(list->call->engine);
     struct err err = ERR_INIT;
     size_t steps = 0;
     while (list->stage != WRITTEN && !err.code &&
            (steps_max ? steps < steps_max : !loop_should_yield(loop)))
-        steps += take_step(list, &err);
+        steps += list_take_step(list, &err);
     if (list->stage == WRITING && !err.code)
-        (void)reserve(list, &err);
+        (void)list_reserve(list, &err);
     if (list->stage == WRITTEN || err.code)
-        answer(list, &err);
+        list_respond(list, &err);
     else
-        put_off(list);
+        list_defer(list);
 }
 
-static void on_task(struct loop_task *task)
+static void on_list_task(struct loop_task *task)
 {
-    go_on(CONTAINER_OF(task, struct list, task), 0);
+    list_continue(CONTAINER_OF(task, struct list, task), 0);
 }
 
 void api_handle_list(struct api_call *call)
@@ -329,15 +330,15 @@ void api_handle_list(struct api_call *call)
     struct err err = ERR_INIT;
     list->call = call;
     list->revision = store_revision(store);
-    list->task.callback = on_task;
+    list->task.callback = on_list_task;
     buf_init(&list->body, LIST_MAX);
     if (api_filter_of(call, &list->filter, &err) < 0 || read_page(list, &err) < 0) {
-        answer(list, &err);
+        list_respond(list, &err);
         return;
     }
     list->scratch = arena_new();
     list->count = store_list_after(
         store, stored_key(call->arena, call->route.resource, call->route.namespace_, NULL),
         list->page.after, &list->objects);
-    go_on(list, STEPS_AT_ONCE);
+    list_continue(list, STEPS_AT_ONCE);
 }

@@ -1,4 +1,4 @@
-/* GET pods/NAME/log: the question is checked here and answered by whoever runs the pod. */
+/* GET pods/NAME/log: checks the request and passes it to the backend that runs the pod. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -14,11 +14,11 @@ static int query_int(struct api_call *call, const char *name, int64_t fallback, 
     *ret = fallback;
     if (str_is_empty(text))
         return 0;
-    int r = str_to_int64(text, 0, INT64_MAX / 1000, ret, err);
-    return r < 0 ? err_wrap(err, "%s", name) : 0;
+    int result = str_to_int64(text, 0, INT64_MAX / 1000, ret, err);
+    return result < 0 ? err_wrap(err, "%s", name) : 0;
 }
 
-/* The names a log may be asked for, as upstream lists them. */
+/* The names of the containers, in the order of Kubernetes' message. */
 static const char *container_names(struct arena *arena, const struct json *pod, const char *list)
 {
     const char *names = "";
@@ -61,8 +61,8 @@ static int choose_container(struct api_call *call, const struct json *pod, const
     return 0;
 }
 
-static int read_options(struct api_call *call, const struct json *pod, struct engine_pod_logs *ret,
-                        struct err *err)
+static int log_read_options(struct api_call *call, const struct json *pod,
+                            struct engine_pod_logs *ret, struct err *err)
 {
     const char *query = call->exchange->request->query;
     struct engine_pod_logs options = {
@@ -71,31 +71,31 @@ static int read_options(struct api_call *call, const struct json *pod, struct en
         .timestamps = http_query_flag(query, "timestamps"),
     };
     int64_t since_seconds = -1;
-    int r = choose_container(call, pod, &options.container, err);
-    if (r == 0)
-        r = query_int(call, "tailLines", -1, &options.tail_lines, err);
-    if (r == 0)
-        r = query_int(call, "limitBytes", -1, &options.limit_bytes, err);
-    if (r == 0)
-        r = query_int(call, "sinceSeconds", -1, &since_seconds, err);
-    if (r < 0)
-        return r;
+    int result = choose_container(call, pod, &options.container, err);
+    if (result == 0)
+        result = query_int(call, "tailLines", -1, &options.tail_lines, err);
+    if (result == 0)
+        result = query_int(call, "limitBytes", -1, &options.limit_bytes, err);
+    if (result == 0)
+        result = query_int(call, "sinceSeconds", -1, &since_seconds, err);
+    if (result < 0)
+        return result;
     const char *since_time = api_query(call, "sinceTime");
     if (since_seconds >= 0)
         options.since_ms = loop_wall_ms(engine_loop(call->engine)) - since_seconds * 1000;
     else if (!str_is_empty(since_time)) {
-        r = moment_parse(since_time, &options.since_ms, err);
-        if (r < 0)
+        result = moment_parse(since_time, &options.since_ms, err);
+        if (result < 0)
             return err_wrap(err, "sinceTime");
     }
     *ret = options;
     return 0;
 }
 
-/* Who can tell, or why nobody can. */
-static int find_teller(struct api_call *call, const struct json *pod,
-                       const struct engine_pod_logs *options, const struct engine_pod_backend **ret,
-                       struct err *err)
+/* Finds the backend that has the log, or says why there is none. */
+static int find_log_backend(struct api_call *call, const struct json *pod,
+                            const struct engine_pod_logs *options,
+                            const struct engine_pod_backend **ret, struct err *err)
 {
     const struct engine_pod_backend *backend = engine_backend(call->engine);
     if (!backend->logs)
@@ -117,7 +117,7 @@ void api_log_respond(struct api_call *call, const struct json *pod,
 {
     struct err err = ERR_INIT;
     const struct engine_pod_backend *backend = NULL;
-    if (find_teller(call, pod, options, &backend, &err) < 0)
+    if (find_log_backend(call, pod, options, &backend, &err) < 0)
         api_respond_error(call, &err);
     else
         backend->logs(backend->context, call->exchange, pod, options);
@@ -130,7 +130,7 @@ void api_handle_log(struct api_call *call)
     int64_t revision;
     struct engine_pod_logs options = {0};
     if (api_load(call, call->route.name, &pod, &revision, &err) < 0 ||
-        read_options(call, pod, &options, &err) < 0)
+        log_read_options(call, pod, &options, &err) < 0)
         api_respond_error(call, &err);
     else if (options.follow && !options.previous)
         api_log_follow(call, pod, &options);

@@ -1,8 +1,8 @@
-/* Following a log that is about to begin. `kubectl apply -f … && kubectl logs -f …` asks before the
- * container runs; upstream that is an error for everybody who types faster than his pods start.
- * Here the answer waits while the pod is on its way. What keeps a pod for longer (no node fits, no
- * image, an init container that takes its time) is told at once, or when the patience is over:
- * kubectl itself can say nothing meanwhile. */
+/* Follows a log that has not begun. `kubectl apply -f … && kubectl logs -f …` asks before the
+ * container runs, which is an error in Kubernetes. Here the response waits while the pod is
+ * starting. If something keeps the pod from starting (no node fits, no image, a slow init
+ * container), the response says so at once, or after a timeout, because kubectl prints nothing
+ * while it waits. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -12,27 +12,28 @@
 #include "kube/object.h"
 #include "kube/pod_container.h"
 
-enum { PATIENCE_MS = 20 * 1000 }; /* kubectl's own for a pod to run (--pod-running-timeout) */
+/* kubectl's own timeout for a pod to run (--pod-running-timeout) */
+enum { TIMEOUT_MS = 20 * 1000 };
 
 struct follower {
     struct api_call *call;
     struct engine_pod_logs options;
-    const struct json *pod; /* as it was last */
+    const struct json *pod; /* its newest version */
     const char *key;
     struct store_watch *watch;
-    struct loop_timer patience;
+    struct loop_timer timeout;
     struct open_call link;
 };
 
-/* The reasons of a container whose turn comes by itself; with any other, somebody has to act. */
-static bool is_passing(const char *reason)
+/* Reasons of a waiting container that pass without an action of the user. */
+static bool is_transient_reason(const char *reason)
 {
     return str_eq(reason, "") || str_eq(reason, "ContainerCreating") ||
            str_eq(reason, "PodInitializing");
 }
 
-/* Whether the container has not run yet and nothing is known to keep it from that. */
-static bool is_on_its_way(const struct json *pod, const char *container)
+/* Whether the container has not run yet, and nothing is known to keep it from running. */
+static bool is_container_starting(const struct json *pod, const char *container)
 {
     const struct json *status = kube_pod_container_status(pod, container);
     const struct json *waiting = json_at(status, "state", "waiting", NULL);
@@ -41,75 +42,75 @@ static bool is_on_its_way(const struct json *pod, const char *container)
         return false;
     if (!status)
         return str_eq(json_get_string(json_get(pod, "status"), "phase", "Pending"), "Pending");
-    return waiting && is_passing(json_get_string(waiting, "reason", "")) &&
+    return waiting && is_transient_reason(json_get_string(waiting, "reason", "")) &&
            !json_at(status, "lastState", "terminated", NULL);
 }
 
-static void release(struct follower *follower)
+static void log_follow_release(struct follower *follower)
 {
     if (follower->watch)
         store_watch_stop(TAKE(follower->watch));
-    loop_timer_stop(&follower->patience);
+    loop_timer_stop(&follower->timeout);
     open_call_remove(&follower->link);
     follower->call->exchange->on_cancel = NULL;
     follower->call->exchange->context = NULL;
 }
 
-static void canceled(struct http_exchange *exchange)
+static void on_log_follow_canceled(struct http_exchange *exchange)
 {
-    release(exchange->context);
+    log_follow_release(exchange->context);
 }
 
-/* It need not wait any more, or may not. */
-static void tell(struct follower *follower)
+/* Responds with the log, or with the reason why there is none. */
+static void log_follow_respond(struct follower *follower)
 {
-    release(follower);
+    log_follow_release(follower);
     api_log_respond(follower->call, follower->pod, &follower->options);
 }
 
-static void on_patience_over(struct loop_timer *timer)
+static void on_log_follow_timeout(struct loop_timer *timer)
 {
-    tell(CONTAINER_OF(timer, struct follower, patience));
+    log_follow_respond(CONTAINER_OF(timer, struct follower, timeout));
 }
 
-static void refuse(struct follower *follower, const struct err *err)
+static void log_follow_reject(struct follower *follower, const struct err *err)
 {
-    release(follower);
+    log_follow_release(follower);
     api_respond_error(follower->call, err);
 }
 
-static void end_link(struct open_call *link)
+static void on_log_follow_ended(struct open_call *link)
 {
     struct err err = ERR_INIT;
-    err_set(&err, ERR_UNAVAILABLE, "the server ends; ask again when it is up");
-    refuse(CONTAINER_OF(link, struct follower, link), &err);
+    err_set(&err, ERR_UNAVAILABLE, "the server is shutting down: try again when it is up");
+    log_follow_reject(CONTAINER_OF(link, struct follower, link), &err);
 }
 
-static void on_event(void *context, const struct store_event *event)
+static void on_log_follow_event(void *context, const struct store_event *event)
 {
     struct follower *follower = context;
     struct api_call *call = follower->call;
     struct err err = ERR_INIT;
     if (!str_eq(event->object->key, follower->key))
-        return; /* of a pod whose name only begins alike */
+        return; /* a pod whose name only begins with the same text */
     if (event->type == STORE_DELETED) {
         err_set(&err, ERR_NOT_FOUND, "pods \"%s\" not found", call->route.name);
-        refuse(follower, &err);
+        log_follow_reject(follower, &err);
         return;
     }
     const struct json *pod = version_trees_get(engine_version_trees(call->engine), event->object);
     if (!pod)
         return;
     follower->pod = json_clone(call->arena, pod);
-    if (!is_on_its_way(pod, follower->options.container))
-        tell(follower);
+    if (!is_container_starting(pod, follower->options.container))
+        log_follow_respond(follower);
 }
 
 void api_log_follow(struct api_call *call, const struct json *pod,
                     const struct engine_pod_logs *options)
 {
     struct err err = ERR_INIT;
-    if (!engine_backend(call->engine)->logs || !is_on_its_way(pod, options->container)) {
+    if (!engine_backend(call->engine)->logs || !is_container_starting(pod, options->container)) {
         api_log_respond(call, pod, options);
         return;
     }
@@ -121,15 +122,15 @@ void api_log_follow(struct api_call *call, const struct json *pod,
         .key =
             stored_key(call->arena, call->route.resource, call->route.namespace_, call->route.name),
     };
-    if (store_watch(engine_store(call->engine), follower->key, -1, on_event, follower,
+    if (store_watch(engine_store(call->engine), follower->key, -1, on_log_follow_event, follower,
                     &follower->watch, &err) < 0) {
         api_respond_error(call, &err);
         return;
     }
-    loop_timer_init(engine_loop(call->engine), &follower->patience, on_patience_over);
-    loop_timer_start(&follower->patience, PATIENCE_MS);
+    loop_timer_init(engine_loop(call->engine), &follower->timeout, on_log_follow_timeout);
+    loop_timer_start(&follower->timeout, TIMEOUT_MS);
     open_call_add(engine_open_calls(call->engine), &follower->link, call->route.resource->storage,
-                  end_link);
+                  on_log_follow_ended);
     call->exchange->context = follower;
-    call->exchange->on_cancel = canceled;
+    call->exchange->on_cancel = on_log_follow_canceled;
 }

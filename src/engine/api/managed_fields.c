@@ -1,6 +1,6 @@
-/* Who writes, and what becomes his by that: metadata.managedFields on every create, update and
- * patch. What a client sent is looked at once it is complete with defaults, and before the server
- * adds what is its own: that is nobody's. */
+/* Field ownership: metadata.managedFields on every create, update and patch. Ownership is computed
+ * from the object that a client sent, after its defaults are set and before the server adds its own
+ * fields, which have no owner. */
 #include "kube/patch/managed_fields.h"
 #include "base/str.h"
 #include "engine/api/write.h"
@@ -32,7 +32,7 @@ int api_check_field_manager(struct api_call *call, bool applies, struct err *err
     return call->invalid.count > 0 ? api_reject_options(call, err) : 0;
 }
 
-static const char *manager(struct api_call *call)
+static const char *managed_fields_manager(struct api_call *call)
 {
     const char *name = api_query(call, "fieldManager");
     if (!str_is_empty(name))
@@ -47,7 +47,7 @@ struct managed_write api_managed_write(struct api_call *call)
     struct managed_write write = {
         .type = resource->schema,
         .custom = resource->form != SCHEMA_FORM_TYPED,
-        .manager = manager(call),
+        .manager = managed_fields_manager(call),
         .api_version = api_call_version(call),
         .subresource = "",
         .now_ms = loop_wall_ms(engine_loop(call->engine)),
@@ -74,9 +74,9 @@ int api_track_fields(struct api_call *call, struct json *object, const struct js
             json_set(call->arena, meta, "managedFields", json_clone(call->arena, fields));
         return 0;
     }
-    int r = api_check_field_manager(call, false, err);
-    if (r < 0)
-        return r;
+    int result = api_check_field_manager(call, false, err);
+    if (result < 0)
+        return result;
     const struct managed_write write = api_managed_write(call);
     managed_fields_track(call->arena, &write, old, object);
     return 0;

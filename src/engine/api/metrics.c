@@ -1,5 +1,5 @@
-/* GET and LIST of metrics.k8s.io: what `kubectl top` shows. Nothing of it is stored; whoever runs
- * the pods is asked, who may take a moment, and answers for all of them at once. */
+/* GET and LIST of metrics.k8s.io, for `kubectl top`. Nothing is stored: the backend that runs the
+ * pods measures all of them at once, which may take a moment. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -11,9 +11,9 @@
 
 struct metrics {
     struct api_call *call;
-    const struct registry_resource *measured; /* pods or nodes themselves */
+    const struct registry_resource *measured; /* the pods or nodes */
     struct api_filter filter;
-    void *asked; /* what is under way, as the backend has it */
+    void *asked; /* the backend's handle of the measurement */
 };
 
 static void set_quantity(struct arena *arena, struct json *usage, const char *name,
@@ -35,7 +35,7 @@ static void set_usage(struct arena *arena, struct json *target, const struct eng
     set_quantity(arena, object, "memory", &memory);
 }
 
-/* A time span as Go writes it: "1m0.5s". */
+/* A duration in Go's notation: "1m0.5s". */
 static const char *span_text(struct arena *arena, int64_t ms)
 {
     char seconds[32];
@@ -48,8 +48,9 @@ static const char *span_text(struct arena *arena, int64_t ms)
                        : arena_printf(arena, "%.*ss", size, seconds);
 }
 
-static struct json *begin(const struct metrics *metrics, struct arena *arena,
-                          const struct json *object, const struct engine_usage_report *report)
+static struct json *metrics_begin(const struct metrics *metrics, struct arena *arena,
+                                  const struct json *object,
+                                  const struct engine_usage_report *report)
 {
     const struct registry_resource *resource = metrics->call->route.resource;
     char now[MOMENT_TEXT_MAX];
@@ -75,7 +76,7 @@ static struct json *metrics_measure(const struct metrics *metrics, struct arena 
                                     const struct engine_usage_report *report)
 {
     if (!metrics->measured->id.namespaced) {
-        struct json *made = begin(metrics, arena, object, report);
+        struct json *made = metrics_begin(metrics, arena, object, report);
         set_usage(arena, made, &report->machine);
         return made;
     }
@@ -85,7 +86,7 @@ static struct json *metrics_measure(const struct metrics *metrics, struct arena 
             pod = &report->pods[i];
     if (!pod)
         return NULL;
-    struct json *made = begin(metrics, arena, object, report);
+    struct json *made = metrics_begin(metrics, arena, object, report);
     struct json *containers = json_ensure_array(arena, made, "containers");
     for (size_t i = 0; i < pod->count; i++) {
         struct json *container = json_object(arena);
@@ -121,7 +122,7 @@ static void answer_one(struct metrics *metrics, const struct engine_usage_report
         api_respond_error(call, &err);
 }
 
-/* Visit what is asked for, in the order of names. */
+/* Visits the requested objects, sorted by name. */
 static void each_measured(struct metrics *metrics, const struct engine_usage_report *report,
                           void (*add)(void *context, struct json *made), void *context)
 {
@@ -147,7 +148,7 @@ static void add_formed(void *context, struct json *made)
     api_formed_list_add(context, made);
 }
 
-/* Elements of a typed list do not say again what the list says. */
+/* Items of a typed list do not repeat the kind of the list. */
 static void add_item(void *context, struct json *made)
 {
     json_remove(made, "kind");
@@ -184,7 +185,8 @@ static void on_usage(void *context, const struct engine_usage_report *report)
     metrics->call->exchange->on_cancel = NULL;
     if (!report) {
         struct err err = ERR_INIT;
-        err_set(&err, ERR_UNAVAILABLE, "the nodes of this server are going down");
+        err_set(&err, ERR_UNAVAILABLE,
+                "the nodes of this server are shutting down: try again later");
         api_respond_error(metrics->call, &err);
     } else if (metrics->call->route.verb == VERB_GET)
         answer_one(metrics, report);
@@ -192,7 +194,7 @@ static void on_usage(void *context, const struct engine_usage_report *report)
         answer_list(metrics, report);
 }
 
-static void on_cancel(struct http_exchange *exchange)
+static void on_metrics_cancel(struct http_exchange *exchange)
 {
     struct metrics *metrics = exchange->context;
     engine_backend(metrics->call->engine)->usage_cancel(metrics->asked);
@@ -205,15 +207,15 @@ void api_handle_metrics(struct api_call *call)
     struct err err = ERR_INIT;
     metrics->call = call;
     metrics->measured = registry_built_in("", "v1", call->route.resource->id.plural);
-    int r = api_filter_of(call, &metrics->filter, &err);
-    if (r == 0 && !backend->usage)
-        r = err_set(&err, ERR_UNAVAILABLE,
-                    "no node of this server runs pods, so there is nobody who measures them");
-    if (r < 0) {
+    int result = api_filter_of(call, &metrics->filter, &err);
+    if (result == 0 && !backend->usage)
+        result = err_set(&err, ERR_UNAVAILABLE,
+                         "no node of this server runs pods, so there are no metrics");
+    if (result < 0) {
         api_respond_error(call, &err);
         return;
     }
     call->exchange->context = metrics;
-    call->exchange->on_cancel = on_cancel;
+    call->exchange->on_cancel = on_metrics_cancel;
     metrics->asked = backend->usage(backend->context, on_usage, metrics);
 }

@@ -1,5 +1,5 @@
-/* The watches that are open, so that they can be ended: all when the engine goes, some when their
- * resource does. */
+/* The requests that stay open for long (watches, logs, exec, port forwarding), so that the server
+ * can end them: all when the engine is freed, some when their resource is removed. */
 #ifndef TRAINYARD_ENGINE_OPEN_CALLS_H
 #define TRAINYARD_ENGINE_OPEN_CALLS_H
 
@@ -8,7 +8,7 @@
 struct open_call {
     struct list_link link; /* in the engine's list of open calls */
     void (*end)(struct open_call *call);
-    const char *storage; /* the resource that is watched, as the store names it */
+    const char *storage; /* the resource that the request uses */
 };
 
 static inline void open_call_add(struct list_head *calls, struct open_call *call,

@@ -1,5 +1,5 @@
-/* The options of a request, which Kubernetes has as query parameters and checks as if they were an
- * object. One that is unknown is ignored; one with a value that nobody can mean is refused. */
+/* The options of a request: query parameters that Kubernetes checks as if they were an object.
+ * Unknown options are ignored; wrong values are rejected. */
 #include "base/str.h"
 #include "engine/api/write.h"
 
@@ -60,8 +60,8 @@ static void check_validation(struct api_call *call)
         field_unsupported(&call->invalid, "fieldValidation", mode, supported);
 }
 
-/* Which state a list is of. */
-static void check_list(struct api_call *call, const char *match)
+/* Checks the options that choose the state of a list. */
+static void options_check_list(struct api_call *call, const char *match)
 {
     static const char *const supported[] = {"Exact", "NotOlderThan", "", NULL};
     static const char field[] = "resourceVersionMatch";
@@ -85,8 +85,8 @@ static void check_list(struct api_call *call, const char *match)
                         "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
 }
 
-/* With which state a watch begins. */
-static void check_watch(struct api_call *call, const char *match)
+/* Checks the options that choose the first state of a watch. */
+static void options_check_watch(struct api_call *call, const char *match)
 {
     static const char *const supported[] = {"NotOlderThan", NULL};
     static const char field[] = "resourceVersionMatch";
@@ -111,10 +111,10 @@ int api_read_options(struct api_call *call, struct err *err)
     case VERB_GET:
         break;
     case VERB_LIST:
-        check_list(call, api_query(call, "resourceVersionMatch"));
+        options_check_list(call, api_query(call, "resourceVersionMatch"));
         break;
     case VERB_WATCH:
-        check_watch(call, api_query(call, "resourceVersionMatch"));
+        options_check_watch(call, api_query(call, "resourceVersionMatch"));
         break;
     case VERB_CREATE:
     case VERB_UPDATE:

@@ -1,5 +1,6 @@
-/* PATCH: the newest version, pending ones included, is patched and goes the way of an update. Since
- * no other request can come between reading and queueing, a patch never loses a race. */
+/* PATCH: patches the newest version, pending writes included, and stores the result like an update.
+ * No other request comes between reading and queueing, so a patch never fails because of a
+ * concurrent write. */
 #include "kube/patch/patch.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -16,8 +17,8 @@ static int patch_type(struct api_call *call, enum kube_patch_type *ret, struct e
     return err_set(err, ERR_MEDIA_TYPE, "415: Unsupported Media Type");
 }
 
-/* What a patch must be at the least. A strategic one is complained of without saying what it is, as
- * upstream. */
+/* Checks the type of the patch's JSON value. The message about a strategic patch does not name its
+ * kind, as in Kubernetes. */
 static int check_form(struct api_call *call, enum kube_patch_type form, const struct json *patch,
                       struct err *err)
 {
@@ -41,10 +42,10 @@ static int check_form(struct api_call *call, enum kube_patch_type form, const st
 static int read_patch(struct api_call *call, enum kube_patch_type form, struct json **ret,
                       struct err *err)
 {
-    int r = api_read_json(call, ret, err);
-    if (r == 0)
+    int result = api_read_json(call, ret, err);
+    if (result == 0)
         return check_form(call, form, *ret, err);
-    return form == KUBE_PATCH_STRATEGIC ? r : err_wrap(err, "error decoding patch");
+    return form == KUBE_PATCH_STRATEGIC ? result : err_wrap(err, "error decoding patch");
 }
 
 int api_patch_object(struct api_call *call, const struct json *present,
@@ -52,20 +53,20 @@ int api_patch_object(struct api_call *call, const struct json *present,
 {
     enum kube_patch_type form;
     struct json *body, *object;
-    int r = patch_type(call, &form, err);
-    if (r == 0)
-        r = read_patch(call, form, &body, err);
-    if (r < 0)
-        return r;
-    r = kube_patch_apply(call->arena, form, present, body, type, &object, err);
-    if (r < 0 && form == KUBE_PATCH_JSON && r != -ERR_TOO_LARGE) {
-        /* Kubernetes does not say which operation it was, and why. */
+    int result = patch_type(call, &form, err);
+    if (result == 0)
+        result = read_patch(call, form, &body, err);
+    if (result < 0)
+        return result;
+    result = kube_patch_apply(call->arena, form, present, body, type, &object, err);
+    if (result < 0 && form == KUBE_PATCH_JSON && result != -ERR_TOO_LARGE) {
+        /* Kubernetes' message does not say which operation failed, and why. */
         call->about_nothing = true;
         return err_set(err, ERR_INVALID,
                        "the server rejected our request due to an error in our request");
     }
-    if (r < 0)
-        return r;
+    if (result < 0)
+        return result;
     if (object->type != JSON_OBJECT)
         return err_set(err, ERR_BAD_REQUEST, "the patch does not leave an object");
     call->patched = body;
@@ -73,14 +74,15 @@ int api_patch_object(struct api_call *call, const struct json *present,
     return 0;
 }
 
-static int patch(struct api_call *call, const struct json *old, struct json **ret, struct err *err)
+static int patch_apply(struct api_call *call, const struct json *old, struct json **ret,
+                       struct err *err)
 {
     const struct registry_resource *resource = call->route.resource;
     struct json *object;
     bool typed = resource->form == SCHEMA_FORM_TYPED;
-    int r = api_patch_object(call, old, typed ? resource->schema : NULL, &object, err);
-    if (r < 0)
-        return r;
+    int result = api_patch_object(call, old, typed ? resource->schema : NULL, &object, err);
+    if (result < 0)
+        return result;
     const char *version = arena_strdup(call->arena, json_get_string(object, "apiVersion", ""));
     if (!str_eq(json_get_string(object, "kind", ""), resource->id.kind) ||
         (!str_eq(version, resource->api_version) && !str_eq(version, api_call_version(call))))
@@ -88,9 +90,9 @@ static int patch(struct api_call *call, const struct json *old, struct json **re
             call, object,
             api_no_conversion_text(call, json_get_string(object, "kind", ""), version), err);
     api_convert_in(call, call->arena, object);
-    r = api_prepare_update(call, object, old, err);
-    if (r < 0)
-        return r;
+    result = api_prepare_update(call, object, old, err);
+    if (result < 0)
+        return result;
     *ret = object;
     return 0;
 }
@@ -105,10 +107,10 @@ void api_handle_patch(struct api_call *call)
         api_handle_apply(call);
         return;
     }
-    /* A patch nobody reads is told so before the object is looked for, as upstream. */
+    /* A patch that cannot be read is reported before a missing object, as in Kubernetes. */
     if (patch_type(call, &type, &err) < 0 ||
         api_load(call, call->route.name, &old, &revision, &err) < 0 ||
-        patch(call, old, &object, &err) < 0) {
+        patch_apply(call, old, &object, &err) < 0) {
         api_respond_error(call, &err);
         return;
     }

@@ -36,7 +36,7 @@ static int check_namespace_field(struct api_call *call, struct json *object, str
     return 0;
 }
 
-/* Nothing is made in a namespace that is not there or is on its way out. */
+/* No object is created in a namespace that does not exist or is being deleted. */
 static int check_namespace_lives(struct api_call *call, const char *name, struct err *err)
 {
     if (!call->route.resource->id.namespaced)
@@ -50,15 +50,16 @@ static int check_namespace_lives(struct api_call *call, const char *name, struct
         return err_set(err, ERR_NOT_FOUND, "namespaces \"%s\" not found", call->route.namespace_);
     }
     struct json *object;
-    int r = stored_read(call->arena, stored, &object, err);
+    int result = stored_read(call->arena, stored, &object, err);
     store_object_unref(stored);
-    if (r == 0 && kube_meta_is_deleting(object))
-        r = err_set(err, ERR_FORBIDDEN,
+    if (result == 0 && kube_meta_is_deleting(object))
+        result =
+            err_set(err, ERR_FORBIDDEN,
                     "%s \"%s\" is forbidden: unable to create new content in namespace %s because "
                     "it is being terminated",
                     kube_resource_text(call->arena, &call->route.resource->id), name,
                     call->route.namespace_);
-    return r;
+    return result;
 }
 
 static int check_free(struct api_call *call, const char *name, struct err *err)
@@ -74,8 +75,8 @@ static int check_free(struct api_call *call, const char *name, struct err *err)
                    readable ? "" : " and cannot be read: 'kubectl delete' removes it");
 }
 
-/* A generated name that is taken is drawn again. Off the loop nothing says whether it is: then the
- * client hears of it. */
+/* Generates another name if the generated one is taken. On a pool thread that is not known; then
+ * the client gets a conflict. */
 static void ensure_name(struct api_call *call, struct json *object)
 {
     const char *base = json_get_string(json_get(object, "metadata"), "generateName", "");
@@ -87,7 +88,7 @@ static void ensure_name(struct api_call *call, struct json *object)
     }
 }
 
-/* Those of the tables first: the kind's own may depend on them. */
+/* The defaults of the schema come first, because those of the kind may depend on them. */
 static void set_defaults(struct api_call *call, struct json *object)
 {
     const struct registry_resource *resource = call->route.resource;
@@ -97,9 +98,10 @@ static void set_defaults(struct api_call *call, struct json *object)
         resource->hooks.defaults(call->arena, object);
 }
 
-/* What the kind says of it, be it in code or in the schema of a definition. Of an object that could
- * not be given what it asks for, only that is told. */
-static void validate(struct api_call *call, const struct json *object, const struct json *old)
+/* Validates by the hooks of the kind or the schema of a definition. If the object has errors
+ * already, only those are reported. */
+static void prepare_validate(struct api_call *call, const struct json *object,
+                             const struct json *old)
 {
     const struct registry_resource *resource = call->route.resource;
     if (call->invalid.count > 0)
@@ -107,7 +109,7 @@ static void validate(struct api_call *call, const struct json *object, const str
     meta_validate(&call->invalid, resource, object, old);
     if (resource->hooks.validate)
         resource->hooks.validate(&call->invalid, object, old);
-    /* The kind's own rules know better how upstream says it; what they leave is in the tables. */
+    /* The kind's own rules come first, because their messages are closer to those of Kubernetes. */
     if (call->invalid.count == 0 && resource->form == SCHEMA_FORM_TYPED && !resource->definition)
         schema_validate_words(&call->invalid, resource->schema, object);
     if (resource->whole) {
@@ -122,31 +124,31 @@ static void validate(struct api_call *call, const struct json *object, const str
 int api_prepare_create_local(struct api_call *call, struct json *object, struct err *err)
 {
     const struct registry_resource *resource = call->route.resource;
-    int r = api_decode(call, object, NULL, err);
-    if (r < 0)
-        return r;
+    int result = api_decode(call, object, NULL, err);
+    if (result < 0)
+        return result;
     if (kube_meta_resource_version(object)[0] != '\0')
         return err_set(err, ERR_BAD_REQUEST,
                        "resourceVersion should not be set on objects to be created");
-    r = check_namespace_field(call, object, err);
-    if (r < 0)
-        return r;
+    result = check_namespace_field(call, object, err);
+    if (result < 0)
+        return result;
     if (kube_meta_name(object)[0] == '\0')
         ensure_name(call, object);
     call->about_name = kube_meta_name(object);
 
     meta_prepare_create(call->arena, resource, object, loop_wall_ms(engine_loop(call->engine)));
     if (resource->definition && registry_has_status(resource))
-        json_remove(object, "status"); /* that is for who writes the subresource */
+        json_remove(object, "status"); /* only the subresource can write it */
     set_defaults(call, object);
-    r = api_track_fields(call, object, NULL, err);
-    if (r < 0)
-        return r;
+    result = api_track_fields(call, object, NULL, err);
+    if (result < 0)
+        return result;
     if (resource->hooks.create)
         resource->hooks.create(call->arena, object);
     if (resource->hooks.assign)
         resource->hooks.assign(call->engine, &call->invalid, object, NULL);
-    validate(call, object, NULL);
+    prepare_validate(call, object, NULL);
     if (call->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
     return 0;
@@ -155,21 +157,21 @@ int api_prepare_create_local(struct api_call *call, struct json *object, struct 
 int api_prepare_create_stored(struct api_call *call, struct json *object, struct err *err)
 {
     const struct registry_resource *resource = call->route.resource;
-    int r = check_namespace_lives(call, call->about_name, err);
-    if (r < 0)
-        return r;
-    r = check_free(call, call->about_name, err);
-    if (r == 0 && resource->hooks.admit)
-        r = resource->hooks.admit(call, object, NULL, err);
-    if (r == 0)
-        r = api_measure(call, object, err);
-    return r == 0 ? admission_charge_quotas(call, object, NULL, err) : r;
+    int result = check_namespace_lives(call, call->about_name, err);
+    if (result < 0)
+        return result;
+    result = check_free(call, call->about_name, err);
+    if (result == 0 && resource->hooks.admit)
+        result = resource->hooks.admit(call, object, NULL, err);
+    if (result == 0)
+        result = api_measure(call, object, err);
+    return result == 0 ? admission_charge_quotas(call, object, NULL, err) : result;
 }
 
 int api_prepare_create(struct api_call *call, struct json *object, struct err *err)
 {
-    int r = api_prepare_create_local(call, object, err);
-    return r == 0 ? api_prepare_create_stored(call, object, err) : r;
+    int result = api_prepare_create_local(call, object, err);
+    return result == 0 ? api_prepare_create_stored(call, object, err) : result;
 }
 
 void api_handle_create(struct api_call *call)
@@ -202,7 +204,7 @@ static int check_name_field(struct api_call *call, const struct json *object, st
     return 0;
 }
 
-/* In the words of Kubernetes' store. An object that is not there has no uid either. */
+/* The message of Kubernetes' store. An object that does not exist has no uid. */
 static int uid_conflict(struct api_call *call, const char *wanted, const char *there,
                         struct err *err)
 {
@@ -221,11 +223,11 @@ int api_check_identity(struct api_call *call, struct json *object, const struct 
 {
     const char *uid = kube_meta_uid(object);
     const char *version = kube_meta_resource_version(object);
-    int r = check_name_field(call, object, err);
-    if (r == 0)
-        r = check_namespace_field(call, object, err);
-    if (r < 0)
-        return r;
+    int result = check_name_field(call, object, err);
+    if (result == 0)
+        result = check_namespace_field(call, object, err);
+    if (result < 0)
+        return result;
     bool other = uid[0] != '\0' && !str_eq(uid, kube_meta_uid(old));
     if (other && call->route.verb == VERB_PATCH) {
         field_invalid(&call->invalid, "metadata.uid", json_get(json_get(object, "metadata"), "uid"),
@@ -239,7 +241,7 @@ int api_check_identity(struct api_call *call, struct json *object, const struct 
     return 0;
 }
 
-/* Make `target`'s member what `source` has, also when that is nothing. */
+/* Makes the member of `target` equal to that of `source`, also if `source` has none. */
 static void take_member(struct arena *arena, struct json *target, const struct json *source,
                         const char *name)
 {
@@ -250,8 +252,8 @@ static void take_member(struct arena *arena, struct json *target, const struct j
         json_remove(target, name);
 }
 
-/* A subresource writes one part and nothing else: `object` becomes `old` with that part. */
-static void take_part(struct api_call *call, struct json *object, const struct json *old)
+/* A subresource writes only its part: `object` becomes `old` with that part. */
+static void take_subresource(struct api_call *call, struct json *object, const struct json *old)
 {
     struct json *whole = json_clone(call->arena, old);
     if (call->route.sub == SUB_STATUS)
@@ -266,33 +268,33 @@ int api_prepare_update_local(struct api_call *call, struct json *object, const s
                              struct err *err)
 {
     const struct registry_resource *resource = call->route.resource;
-    int r = api_decode(call, object, old, err);
-    if (r < 0)
-        return r;
-    r = api_check_identity(call, object, old, err);
-    if (r < 0)
-        return r;
+    int result = api_decode(call, object, old, err);
+    if (result < 0)
+        return result;
+    result = api_check_identity(call, object, old, err);
+    if (result < 0)
+        return result;
     if (call->route.sub != SUB_NONE) {
-        take_part(call, object, old);
-        if (resource->hooks.status && (r = resource->hooks.status(call, object, err)) < 0)
-            return r;
+        take_subresource(call, object, old);
+        if (resource->hooks.status && (result = resource->hooks.status(call, object, err)) < 0)
+            return result;
         if (resource->whole)
-            validate(call, object, old);
+            prepare_validate(call, object, old);
         if (call->invalid.count > 0)
             return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
-        r = api_track_fields(call, object, old, err);
-        return r == 0 ? api_measure(call, object, err) : r;
+        result = api_track_fields(call, object, old, err);
+        return result == 0 ? api_measure(call, object, err) : result;
     }
     if (registry_has_status(resource))
         take_member(call->arena, object, old, "status");
     set_defaults(call, object);
-    r = api_track_fields(call, object, old, err);
-    if (r < 0)
-        return r;
+    result = api_track_fields(call, object, old, err);
+    if (result < 0)
+        return result;
     meta_prepare_update(call->arena, resource, object, old);
     if (resource->hooks.assign)
         resource->hooks.assign(call->engine, &call->invalid, object, old);
-    validate(call, object, old);
+    prepare_validate(call, object, old);
     if (call->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
     return 0;
@@ -304,31 +306,31 @@ int api_prepare_update_stored(struct api_call *call, struct json *object, const 
     const struct registry_resource *resource = call->route.resource;
     if (call->route.sub != SUB_NONE)
         return 0;
-    int r = resource->hooks.admit ? resource->hooks.admit(call, object, old, err) : 0;
-    if (r == 0)
-        r = api_measure(call, object, err);
-    return r == 0 ? admission_charge_quotas(call, object, old, err) : r;
+    int result = resource->hooks.admit ? resource->hooks.admit(call, object, old, err) : 0;
+    if (result == 0)
+        result = api_measure(call, object, err);
+    return result == 0 ? admission_charge_quotas(call, object, old, err) : result;
 }
 
 int api_prepare_update(struct api_call *call, struct json *object, const struct json *old,
                        struct err *err)
 {
-    int r = api_prepare_update_local(call, object, old, err);
-    return r == 0 ? api_prepare_update_stored(call, object, old, err) : r;
+    int result = api_prepare_update_local(call, object, old, err);
+    return result == 0 ? api_prepare_update_stored(call, object, old, err) : result;
 }
 
-/* What is wrong with the request itself is told before the object is looked for, as upstream. */
+/* Errors of the request itself are reported before a missing object, as in Kubernetes. */
 static int load_for_update(struct api_call *call, struct json *object, struct json **ret,
                            int64_t *ret_revision, struct err *err)
 {
-    int r = check_name_field(call, object, err);
-    if (r == 0)
-        r = check_namespace_field(call, object, err);
-    if (r < 0)
-        return r;
-    r = api_load(call, call->route.name, ret, ret_revision, err);
+    int result = check_name_field(call, object, err);
+    if (result == 0)
+        result = check_namespace_field(call, object, err);
+    if (result < 0)
+        return result;
+    result = api_load(call, call->route.name, ret, ret_revision, err);
     const char *uid = kube_meta_uid(object);
-    return r == -ERR_NOT_FOUND && uid[0] ? uid_conflict(call, uid, "", err) : r;
+    return result == -ERR_NOT_FOUND && uid[0] ? uid_conflict(call, uid, "", err) : result;
 }
 
 void api_handle_update(struct api_call *call)

@@ -1,4 +1,4 @@
-/* Answers: an object as JSON or as a Table, an error as a Status with what it is about. */
+/* Responses: an object as JSON or as a Table, an error as a Status with its details. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/call.h"
@@ -13,8 +13,8 @@ enum { ANSWER_MAX = 256 * 1024 * 1024, PIECE_MAX = 256 * 1024 };
 
 static const char JSON_TYPE[] = "application/json";
 
-static void respond(struct http_exchange *exchange, int status, const struct http_header *more,
-                    const char *data, size_t size)
+static void respond_bytes(struct http_exchange *exchange, int status,
+                          const struct http_header *more, const char *data, size_t size)
 {
     http_begin(exchange, status, JSON_TYPE, more, (int64_t)size);
     http_write(exchange, data, size);
@@ -31,13 +31,12 @@ static void respond_tree(struct http_exchange *exchange, int status, const struc
     if (body.overflowed) {
         struct err err;
         err_set(&err, ERR_TOO_LARGE,
-                "the answer is larger than %d bytes: ask for less with a "
-                "selector",
+                "the response is larger than %d bytes: ask for fewer objects with a selector",
                 ANSWER_MAX);
         engine_respond_error(exchange, &err);
         return;
     }
-    respond(exchange, status, more, body.data, body.size);
+    respond_bytes(exchange, status, more, body.data, body.size);
 }
 
 void engine_write_refusal(int status, const char *sentence, struct buf *body)
@@ -51,8 +50,8 @@ void engine_write_refusal(int status, const char *sentence, struct buf *body)
     buf_append_char(body, '\n');
 }
 
-/* Whether a refusal of this sort says what it is about, as upstream: the others are about the
- * request, not about an object. */
+/* Whether a Status with this code names an object, as in Kubernetes. The others are about the
+ * request. */
 static bool has_details(enum err_code code)
 {
     switch (code) {
@@ -105,13 +104,14 @@ void api_respond_error(struct api_call *call, const struct err *err)
         details.kind = resource->id.kind;
         details.causes = field_errors_causes(&call->invalid);
         status = kube_status_from_err(call->arena, err, &details);
-        /* A long list of complaints does not fit an err; it is written here in full. */
+        /* A long list of field errors does not fit into a struct err, so the message is written
+         * here in full. */
         json_set_string(call->arena, status, "message",
                         arena_printf(call->arena, "%s%s%s \"%s\" is invalid: %s", resource->id.kind,
                                      details.group ? "." : "", details.group ? details.group : "",
                                      name ? name : "", field_errors_text(&call->invalid)));
     } else {
-        /* Of what is invalid kubectl prints the causes and nothing else. */
+        /* kubectl prints only the causes of an invalid object. */
         struct json *causes = json_array(call->arena);
         kube_status_add_cause(call->arena, causes, "FieldValueInvalid", "request", err->message);
         details.causes = err->code == ERR_INVALID && !call->about_nothing ? causes : NULL;
@@ -144,7 +144,7 @@ static void respond_table(struct api_call *call, int status, const struct json *
 void api_respond_bytes(struct api_call *call, int status, const char *data, size_t size)
 {
     if (!call->table && !call->partial && !api_needs_conversion(call, data, size)) {
-        respond(call->exchange, status, call->warnings, data, size);
+        respond_bytes(call->exchange, status, call->warnings, data, size);
         return;
     }
     struct err err = ERR_INIT;
@@ -155,8 +155,8 @@ void api_respond_bytes(struct api_call *call, int status, const char *data, size
         api_respond_json(call, status, object);
 }
 
-/* A large object on its way to the client. The bytes are the store's: a copy of all of them would
- * cost the loop milliseconds. */
+/* A large object that is being sent. The bytes belong to the store: a copy of them would block the
+ * loop for milliseconds. */
 struct pieces {
     struct store_object *object;
     const char *data;
@@ -182,7 +182,7 @@ static void pieces_write(struct http_exchange *exchange)
     exchange->on_drain = NULL;
     exchange->on_cancel = NULL;
     store_object_unref(pieces->object);
-    http_end(exchange); /* the memory of `pieces` goes with it */
+    http_end(exchange); /* frees `pieces`, too */
 }
 
 void api_respond_stored(struct api_call *call, int status, const struct store_object *object)
@@ -195,7 +195,7 @@ void api_respond_stored(struct api_call *call, int status, const struct store_ob
         return;
     }
     struct pieces *pieces = ARENA_NEW(call->arena, struct pieces);
-    /* A reference changes nothing that a reader of the object sees. */
+    /* Taking a reference does not change what readers of the object see. */
     *pieces = (struct pieces){store_object_ref((struct store_object *)object), data, object->size};
     exchange->context = pieces;
     exchange->on_drain = pieces_write;

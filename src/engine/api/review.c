@@ -1,11 +1,11 @@
-/* Questions about oneself, answered and never stored: `kubectl auth can-i` (one permission), `can-i
- * --list` (all of them) and `whoami`. */
+/* Reviews, which are answered and never stored: `kubectl auth can-i` (one permission), `can-i
+ * --list` (all permissions) and `whoami`. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
 #include "engine/api/write.h"
 
-/* ---- May I? ---------------------------------------------------------------------------------- */
+/* ---- Self reviews of access ------------------------------------------------------------------ */
 
 static int read_question(const struct json *spec, struct access_question *ret, struct err *err)
 {
@@ -31,9 +31,9 @@ static int review_access(struct api_call *call, const struct json *review, struc
                          struct err *err)
 {
     struct access_question question;
-    int r = read_question(json_get(review, "spec"), &question, err);
-    if (r < 0)
-        return r;
+    int result = read_question(json_get(review, "spec"), &question, err);
+    if (result < 0)
+        return result;
     struct access_answer answer =
         access_decide(call->arena, engine_policy(call->engine), call->identity, &question);
     json_set_bool(call->arena, status, "allowed", answer.allowed);
@@ -42,15 +42,15 @@ static int review_access(struct api_call *call, const struct json *review, struc
     return 0;
 }
 
-/* ---- What may I? ----------------------------------------------------------------------------- */
+/* ---- Self reviews of rules ------------------------------------------------------------------- */
 
 struct listing {
     struct arena *arena;
     struct json *resources, *paths;
 };
 
-static void take(struct arena *arena, struct json *target, const struct json *rule,
-                 const char *member)
+static void review_take(struct arena *arena, struct json *target, const struct json *rule,
+                        const char *member)
 {
     const struct json *list = json_get(rule, member);
     if (json_count(list) > 0)
@@ -65,13 +65,13 @@ static bool list_rule(void *context, const struct access_grant *grant)
     if (!grant->rule)
         return false;
     if (json_count(json_get(grant->rule, "nonResourceURLs")) > 0) {
-        take(listing->arena, rule, grant->rule, "verbs");
-        take(listing->arena, rule, grant->rule, "nonResourceURLs");
+        review_take(listing->arena, rule, grant->rule, "verbs");
+        review_take(listing->arena, rule, grant->rule, "nonResourceURLs");
         json_append(listing->paths, rule);
         return false;
     }
     for (size_t i = 0; i < ARRAY_SIZE(members); i++)
-        take(listing->arena, rule, grant->rule, members[i]);
+        review_take(listing->arena, rule, grant->rule, members[i]);
     json_append(listing->resources, rule);
     return false;
 }
@@ -90,7 +90,7 @@ static int review_rules(struct api_call *call, const struct json *review, struct
     return 0;
 }
 
-/* ---- Who am I? ------------------------------------------------------------------------------- */
+/* ---- Self subject review --------------------------------------------------------------------- */
 
 static void add_extra(struct arena *arena, struct json *user, const char *key, const char *value)
 {
@@ -131,11 +131,11 @@ void api_handle_review(struct api_call *call)
 {
     struct err err = ERR_INIT;
     struct json *review, *status = json_object(call->arena);
-    int r = api_read_body(call, &review, &err);
-    for (size_t i = 0; r == 0 && i < ARRAY_SIZE(REVIEWS); i++)
+    int result = api_read_body(call, &review, &err);
+    for (size_t i = 0; result == 0 && i < ARRAY_SIZE(REVIEWS); i++)
         if (str_eq(REVIEWS[i].kind, call->route.resource->id.kind))
-            r = REVIEWS[i].answer(call, review, status, &err);
-    if (r < 0) {
+            result = REVIEWS[i].answer(call, review, status, &err);
+    if (result < 0) {
         api_respond_error(call, &err);
         return;
     }

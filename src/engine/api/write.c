@@ -1,5 +1,5 @@
-/* CREATE and UPDATE, and the one way an object gets into the store: it is given its revision, put
- * beside what else waits for the disk, and answered when it is there. */
+/* The one way of an object into the store: it gets its revision, is queued with the other writes
+ * that wait for the disk, and the response is sent when it is on disk. */
 #include "engine/api/write.h"
 #include "base/mem.h"
 #include "base/rand.h"
@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A write on its way to the disk. The client may leave meanwhile, and takes the exchange and all of
- * `call` with it; the write goes on. */
+/* A write that waits for the disk. The client may disconnect meanwhile, which frees the exchange
+ * and `call`; the write goes on. */
 struct write {
-    struct api_call *call; /* NULL: nobody waits */
+    struct api_call *call; /* NULL: the client is gone */
     int status;
-    const struct json *answer; /* instead of the object, or NULL */
+    const struct json *answer; /* the response instead of the object, or NULL */
 };
 
 static void write_canceled(struct http_exchange *exchange)
@@ -69,9 +69,9 @@ static void write_done(void *context, const struct store_object *object, const s
 
 int api_measure(struct api_call *call, const struct json *object, struct err *err)
 {
-    int r = call->is_measured ? 0 : stored_check(object, err);
-    call->is_measured = r == 0;
-    return r;
+    int result = call->is_measured ? 0 : stored_check(object, err);
+    call->is_measured = result == 0;
+    return result;
 }
 
 static const char *next_version(struct api_call *call)
@@ -79,7 +79,7 @@ static const char *next_version(struct api_call *call)
     return arena_printf(call->arena, "%" PRId64, store_next_revision(engine_store(call->engine)));
 }
 
-/* The object's bytes in the version that is stored. */
+/* Encodes the object in the stored version. */
 static int encode_as(struct api_call *call, struct json *object, const char *version,
                      struct buf *ret, struct err *err)
 {
@@ -91,39 +91,40 @@ static int encode_as(struct api_call *call, struct json *object, const char *ver
     unsigned known = call->is_measured ? STORED_MEASURED : 0;
     if (resource->form == SCHEMA_FORM_TYPED && !resource->definition)
         known |= STORED_TYPED;
-    int r = stored_encode(object, known, ret, err);
+    int result = stored_encode(object, known, ret, err);
     if (resource->stored_version)
         json_set_string(call->arena, object, "apiVersion", resource->api_version);
-    return r;
+    return result;
 }
 
-/* The object's bytes with the revision the next write will get. */
-static int encode(struct api_call *call, struct json *object, struct buf *ret, struct err *err)
+/* Encodes the object with the revision that the next write will get. */
+static int write_encode(struct api_call *call, struct json *object, struct buf *ret,
+                        struct err *err)
 {
     return encode_as(call, object, next_version(call), ret, err);
 }
 
 int api_encode(struct api_call *call, struct json *object, struct api_encoded *ret, struct err *err)
 {
-    char mark[37]; /* no client can guess it, so it stands in the text once */
+    char mark[37]; /* no client can guess it, so it stands in the text only once */
     rand_uuid(mark);
-    int r = encode_as(call, object, mark, &ret->data, err);
-    if (r < 0)
-        return r;
+    int result = encode_as(call, object, mark, &ret->data, err);
+    if (result < 0)
+        return result;
     const char *gap = memmem(ret->data.data, ret->data.size, mark, strlen(mark));
     ret->gap_at = (size_t)(gap - ret->data.data);
     ret->gap_size = strlen(mark);
     return 0;
 }
 
-static const char *key_of(struct api_call *call, const struct json *object)
+static const char *write_key_of(struct api_call *call, const struct json *object)
 {
     return stored_key(call->arena, call->route.resource, kube_meta_namespace(object),
                       kube_meta_name(object));
 }
 
-/* A node that says for the first time that its disk is full, or no longer is. */
-static bool tells_of_disk(struct api_call *call, const char *key, const struct json *object)
+/* Whether a node reports that its disk has become full, or is no longer full. */
+static bool changes_disk_pressure(struct api_call *call, const char *key, const struct json *object)
 {
     struct store_object *stored = store_get_pending(engine_store(call->engine), key);
     struct json *old = NULL;
@@ -134,36 +135,38 @@ static bool tells_of_disk(struct api_call *call, const char *key, const struct j
     return news;
 }
 
-/* Whether the write may use the room that is kept on a full disk. */
+/* Whether the write may use the reserved room of a full disk. */
 static bool uses_reserve(struct api_call *call, const char *key, const struct json *object)
 {
     if (kube_meta_is_deleting(object))
         return true;
     return store_check(engine_store(call->engine), NULL) < 0 &&
-           str_eq(call->route.resource->storage, "nodes") && tells_of_disk(call, key, object);
+           str_eq(call->route.resource->storage, "nodes") &&
+           changes_disk_pressure(call, key, object);
 }
 
-/* Queue the bytes of an object that stored_encode() has made. */
+/* Queues the bytes that stored_encode() has made. */
 static int queue_bytes(struct api_call *call, const struct json *object, const char *data,
                        size_t size, int64_t expected, store_done *done, void *context,
                        struct err *err)
 {
     struct store *store = engine_store(call->engine);
-    const char *key = key_of(call, object);
-    int r = (uses_reserve(call, key, object) ? store_put_reserved : store_put)(
+    const char *key = write_key_of(call, object);
+    int result = (uses_reserve(call, key, object) ? store_put_reserved : store_put)(
         store, key, data, size, expected, done, context, err);
-    if (r == 0)
+    if (result == 0)
         stored_trust(store, key);
-    return r;
+    return result;
 }
 
 int api_queue_put(struct api_call *call, struct json *object, int64_t expected, store_done *done,
                   void *context, struct err *err)
 {
     _cleanup_buf_ struct buf data = {0};
-    int r = encode(call, object, &data, err);
-    return r < 0 ? r
-                 : queue_bytes(call, object, data.data, data.size, expected, done, context, err);
+    int result = write_encode(call, object, &data, err);
+    return result < 0
+               ? result
+               : queue_bytes(call, object, data.data, data.size, expected, done, context, err);
 }
 
 static void remove_leftovers(struct api_call *call, const struct registry_resource *resource,
@@ -173,7 +176,7 @@ static void remove_leftovers(struct api_call *call, const struct registry_resour
     struct store_object **objects;
     size_t count = store_list(store, stored_key(call->arena, resource, namespace_, NULL), &objects);
     for (size_t i = 0; i < count; i++) {
-        /* A write that is under way removes or replaces it itself. */
+        /* A write that is queued removes or replaces the object itself. */
         if (!stored_is_readable(objects[i]))
             (void)stored_remove(store, resource, objects[i], NULL);
         store_object_unref(objects[i]);
@@ -181,8 +184,8 @@ static void remove_leftovers(struct api_call *call, const struct registry_resour
     free(objects);
 }
 
-/* A namespace or a definition goes when a list shows nothing of it any more. Lists leave out what
- * cannot be read, so that goes here. */
+/* A namespace or a definition is removed when a list shows no object of it. Lists leave out objects
+ * that cannot be read, so these are removed here. */
 static void remove_unlisted(struct api_call *call, const struct json *object)
 {
     const char *name = kube_meta_name(object), *storage = call->route.resource->storage;
@@ -201,17 +204,17 @@ int api_queue_removal(struct api_call *call, struct json *object, int64_t expect
                       store_done *done, void *context, struct err *err)
 {
     _cleanup_buf_ struct buf data = {0};
-    int r = encode(call, object, &data, err);
-    if (r == 0)
-        r = store_delete(engine_store(call->engine), key_of(call, object), data.data, data.size,
-                         expected, done, context, err);
-    if (r == 0)
+    int result = write_encode(call, object, &data, err);
+    if (result == 0)
+        result = store_delete(engine_store(call->engine), write_key_of(call, object), data.data,
+                              data.size, expected, done, context, err);
+    if (result == 0)
         remove_unlisted(call, object);
-    return r;
+    return result;
 }
 
-static void remove_object(struct api_call *call, struct json *object, int64_t expected,
-                          const struct json *answer)
+static void write_remove(struct api_call *call, struct json *object, int64_t expected,
+                         const struct json *answer)
 {
     if (call->dry_run) {
         api_respond_json(call, 200, answer ? answer : object);
@@ -233,7 +236,7 @@ void api_commit_removal(struct api_call *call, struct json *object, int64_t expe
         .kind = call->route.resource->id.plural,
         .uid = kube_meta_uid(object),
     };
-    remove_object(call, object, expected, kube_status_success(call->arena, &details));
+    write_remove(call, object, expected, kube_status_success(call->arena, &details));
 }
 
 void api_commit_answer(struct api_call *call, struct json *object, int64_t expected,
@@ -259,8 +262,8 @@ void api_commit_encoded(struct api_call *call, const struct json *object,
 {
     struct err err = ERR_INIT;
     const char *version = next_version(call);
-    /* What stands before the gap moves up to the revision: mostly that is little, and nothing has
-     * to be copied elsewhere. */
+    /* Moves the bytes before the gap up to the revision. Mostly they are few, so this is cheaper
+     * than a copy of the object. */
     size_t size = strlen(version), shift = encoded->gap_size - size;
     char *data = encoded->data.data + shift;
     memmove(data, encoded->data.data, encoded->gap_at);
@@ -277,10 +280,10 @@ void api_commit(struct api_call *call, struct json *object, const struct json *o
                 int64_t expected, int success_status)
 {
     if (old && meta_is_finished(object)) {
-        remove_object(call, object, expected, NULL);
+        write_remove(call, object, expected, NULL);
         return;
     }
-    /* A write that changes nothing is none, unless what it equals is itself not on disk yet. */
+    /* A write that changes nothing is skipped, unless the equal version is not on disk yet. */
     if (old && json_equal(object, old) && expected <= store_revision(engine_store(call->engine)))
         api_respond_json(call, success_status, object);
     else

@@ -1,5 +1,5 @@
-/* Takes claims and volumes step by step to where they belong. Each step's answer changes an
- * informer, which brings the object back for the next one. */
+/* Binds and deletes claims and volumes step by step. Each step changes an informer, which queues
+ * the object for the next step. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/claim_binder.h"
@@ -39,7 +39,7 @@ static struct step *step_new(struct claims *claims, const char *key)
     return step;
 }
 
-static void stepped(void *context, struct json *object, const struct err *err)
+static void on_claim_stepped(void *context, struct json *object, const struct err *err)
 {
     struct step *step = context;
     bool settled = err && (err->code == ERR_NOT_FOUND || err->code == ERR_EXISTS);
@@ -47,7 +47,7 @@ static void stepped(void *context, struct json *object, const struct err *err)
     hub_task_end(&step->task);
 }
 
-/* The class it names, if that is there. */
+/* The class that the claim names, or NULL if it does not exist. */
 static const struct json *class_of(struct claims *claims, const struct json *claim)
 {
     const struct kube_object *class_ = kube_informer_get(
@@ -55,7 +55,7 @@ static const struct json *class_of(struct claims *claims, const struct json *cla
     return class_ ? class_->json : NULL;
 }
 
-/* The volume that it names, that was made for it, or else the best that is free. */
+/* The volume that the claim names or that was created for it, else the best free one. */
 static const struct json *volume_of(struct claims *claims, struct arena *arena,
                                     const struct json *claim)
 {
@@ -115,24 +115,24 @@ static void work_on_claim(struct claims *claims, const char *key, const struct k
         return;
     case CLAIM_MAKE_VOLUME:
         kube_create(client, &KUBE_PVS, NULL, claim_make_volume(arena, claim->json, view.class_),
-                    stepped, step_new(claims, key));
+                    on_claim_stepped, step_new(claims, key));
         return;
     case CLAIM_PATCH_CLAIM:
     case CLAIM_UNPROTECT:
-        kube_patch(client, &KUBE_PVCS, claim->namespace_, claim->name, NULL, patch, stepped,
-                   step_new(claims, key));
+        kube_patch(client, &KUBE_PVCS, claim->namespace_, claim->name, NULL, patch,
+                   on_claim_stepped, step_new(claims, key));
         return;
     case CLAIM_PATCH_STATUS:
     case CLAIM_LOSE:
-        kube_patch(client, &KUBE_PVCS, claim->namespace_, claim->name, "status", patch, stepped,
-                   step_new(claims, key));
+        kube_patch(client, &KUBE_PVCS, claim->namespace_, claim->name, "status", patch,
+                   on_claim_stepped, step_new(claims, key));
         return;
     case CLAIM_PATCH_VOLUME:
-        kube_patch(client, &KUBE_PVS, NULL, volume_name, NULL, patch, stepped,
+        kube_patch(client, &KUBE_PVS, NULL, volume_name, NULL, patch, on_claim_stepped,
                    step_new(claims, key));
         return;
     case CLAIM_PATCH_VOLUME_STATUS:
-        kube_patch(client, &KUBE_PVS, NULL, volume_name, "status", patch, stepped,
+        kube_patch(client, &KUBE_PVS, NULL, volume_name, "status", patch, on_claim_stepped,
                    step_new(claims, key));
         return;
     }
@@ -153,24 +153,24 @@ static void work_on_volume(struct claims *claims, const char *key, const struct 
         workqueue_done(claims->queue, key, false);
         return;
     case VOLUME_PATCH_STATUS:
-        kube_patch(client, &KUBE_PVS, NULL, volume->name, "status", patch, stepped,
+        kube_patch(client, &KUBE_PVS, NULL, volume->name, "status", patch, on_claim_stepped,
                    step_new(claims, key));
         return;
     case VOLUME_DELETE:
-        kube_delete(client, &KUBE_PVS, NULL, volume->name, &options, stepped,
+        kube_delete(client, &KUBE_PVS, NULL, volume->name, &options, on_claim_stepped,
                     step_new(claims, key));
         return;
     case VOLUME_UNPROTECT:
-        kube_patch(client, &KUBE_PVS, NULL, volume->name, NULL, patch, stepped,
+        kube_patch(client, &KUBE_PVS, NULL, volume->name, NULL, patch, on_claim_stepped,
                    step_new(claims, key));
         return;
     }
 }
 
-static void work(void *context, const char *key)
+static void claim_controller_work(void *context, const char *key)
 {
     struct claims *claims = context;
-    if (!hub_synced(claims->hub)) { /* a class may be on its way */
+    if (!hub_synced(claims->hub)) { /* the list of classes may not have arrived */
         workqueue_defer(claims->queue, key, UNSYNCED_MS);
         return;
     }
@@ -185,7 +185,7 @@ static void work(void *context, const char *key)
         work_on_volume(claims, key, object);
 }
 
-static void enqueue(struct claims *claims, const char *namespace_, const char *name)
+static void claim_enqueue(struct claims *claims, const char *namespace_, const char *name)
 {
     _cleanup_free_ char *key = mem_printf("%s/%s", namespace_, name);
     workqueue_add(claims->queue, key);
@@ -197,19 +197,19 @@ static void on_claim_changed(void *self, struct kube_object *old, struct kube_ob
     struct claims *claims = self;
     const struct kube_object *claim = new_ ? new_ : old;
     if (!new_)
-        enqueue(claims, "", claim_volume_name(arena, claim->json));
+        claim_enqueue(claims, "", claim_volume_name(arena, claim->json));
     else
-        enqueue(claims, claim->namespace_, claim->name);
+        claim_enqueue(claims, claim->namespace_, claim->name);
 }
 
-/* All that wait for a volume: there may be one now. */
+/* Queues all claims that wait for a volume. */
 static void recheck_waiting(struct claims *claims)
 {
     struct kube_informer *informer = hub_informer(claims->hub, "persistentvolumeclaims");
     const struct kube_object *claim;
     for (size_t at = 0; (claim = kube_informer_next(informer, NULL, &at));)
         if (!str_eq(json_get_string(json_get(claim->json, "status"), "phase", ""), "Bound"))
-            enqueue(claims, claim->namespace_, claim->name);
+            claim_enqueue(claims, claim->namespace_, claim->name);
 }
 
 static void on_claim_volume_changed(void *self, struct kube_object *old, struct kube_object *new_)
@@ -217,10 +217,10 @@ static void on_claim_volume_changed(void *self, struct kube_object *old, struct 
     struct claims *claims = self;
     const struct kube_object *volume = new_ ? new_ : old;
     const struct json *reference = json_at(volume->json, "spec", "claimRef", NULL);
-    enqueue(claims, "", volume->name);
+    claim_enqueue(claims, "", volume->name);
     if (reference)
-        enqueue(claims, json_get_string(reference, "namespace", ""),
-                json_get_string(reference, "name", ""));
+        claim_enqueue(claims, json_get_string(reference, "namespace", ""),
+                      json_get_string(reference, "name", ""));
     else
         recheck_waiting(claims);
 }
@@ -236,7 +236,7 @@ static void enqueue_claims_of_pod(struct claims *claims, const struct kube_objec
     JSON_EACH (volume, json_at(pod->json, "spec", "volumes", NULL)) {
         const char *name = kube_pod_claim_name(arena, pod->json, volume);
         if (name)
-            enqueue(claims, pod->namespace_, name);
+            claim_enqueue(claims, pod->namespace_, name);
     }
 }
 
@@ -259,15 +259,15 @@ static void on_claim_pod_changed(void *self, struct kube_object *old, struct kub
         enqueue_claims_of_pod(self, new_ ? new_ : old);
 }
 
-static void *start(struct hub *hub)
+static void *claim_controller_start(struct hub *hub)
 {
     struct claims *claims = mem_zalloc(sizeof(*claims));
     claims->hub = hub;
-    claims->queue = workqueue_new(hub_loop(hub), PARALLEL, work, claims);
+    claims->queue = workqueue_new(hub_loop(hub), PARALLEL, claim_controller_work, claims);
     return claims;
 }
 
-static void stop(void *self)
+static void claim_controller_stop(void *self)
 {
     struct claims *claims = self;
     workqueue_free(claims->queue);
@@ -283,7 +283,7 @@ static const struct controller_watch CLAIM_WATCHES[] = {
 };
 
 const struct controller CLAIM_CONTROLLER = {
-    .start = start,
-    .stop = stop,
+    .start = claim_controller_start,
+    .stop = claim_controller_stop,
     .watches = CLAIM_WATCHES,
 };

@@ -1,6 +1,6 @@
-/* Sends pods away from nodes with NoExecute taints that they do not tolerate: at once, or when the
- * time is over that they do. How long, taints.h decides; since when a pod is on borrowed time is
- * remembered here, so it begins anew when the controllers do, as upstream. */
+/* Evicts pods from nodes with NoExecute taints that they do not tolerate: at once, or after their
+ * tolerationSeconds. taints.h decides how long a pod may stay. The start of that time is kept in
+ * memory, so it begins again when the controllers restart, as in Kubernetes. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -19,12 +19,12 @@ static const char COMPONENT[] = "taint-eviction-controller";
 struct evictions {
     struct hub *hub;
     struct workqueue *queue; /* "namespace/pod" */
-    struct map since;        /* the same, of pods whose time runs → struct deadline */
+    struct map since;        /* pod key → struct deadline, for pods that will be evicted */
 };
 
 struct deadline {
     int64_t since_ms;
-    char *uid; /* of the pod, not of one that has the name after it */
+    char *uid; /* of this pod, so that a later pod of the same name has its own deadline */
 };
 
 struct eviction {
@@ -52,7 +52,7 @@ static void deadline_free(struct deadline *deadline)
 
 /* ---- Evicting -------------------------------------------------------------------------------- */
 
-static void on_deleted(void *context, struct json *object, const struct err *err)
+static void on_taint_eviction_deleted(void *context, struct json *object, const struct err *err)
 {
     struct eviction *eviction = context;
     bool settled = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
@@ -60,16 +60,19 @@ static void on_deleted(void *context, struct json *object, const struct err *err
     hub_task_end(&eviction->task);
 }
 
-/* Whoever counts failures sees that this is none; but what cannot be written does not save it. */
-static void on_told(void *context, struct json *object, const struct err *err)
+/* Deletes the pod even if the condition, by which controllers do not count a failure, could not be
+ * written. */
+static void on_taint_eviction_condition_written(void *context, struct json *object,
+                                                const struct err *err)
 {
     struct eviction *eviction = context;
     struct kube_delete_options options = {.grace_period_seconds = -1, .uid = eviction->pod->uid};
     kube_delete(hub_client(eviction->evictions->hub), &KUBE_PODS, eviction->pod->namespace_,
-                eviction->pod->name, &options, on_deleted, eviction);
+                eviction->pod->name, &options, on_taint_eviction_deleted, eviction);
 }
 
-static void evict(struct evictions *evictions, const char *key, struct kube_object *pod)
+static void taint_eviction_evict(struct evictions *evictions, const char *key,
+                                 struct kube_object *pod)
 {
     struct kube_client *client = hub_client(evictions->hub);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -84,12 +87,12 @@ static void evict(struct evictions *evictions, const char *key, struct kube_obje
                disruption_patch(arena, pod->json, "DeletionByTaintManager",
                                 "Taint manager: deleting due to NoExecute taint",
                                 loop_wall_ms(hub_loop(evictions->hub))),
-               on_told, eviction);
+               on_taint_eviction_condition_written, eviction);
 }
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-static int64_t patience_of(struct evictions *evictions, const struct kube_object *pod)
+static int64_t toleration_of(struct evictions *evictions, const struct kube_object *pod)
 {
     const char *name = json_get_string(json_get(pod->json, "spec"), "nodeName", "");
     const struct kube_object *node =
@@ -97,8 +100,9 @@ static int64_t patience_of(struct evictions *evictions, const struct kube_object
     return node ? taints_toleration_s(pod->json, node->json) : TAINTS_FOR_EVER;
 }
 
-/* When its time began to run. */
-static int64_t since(struct evictions *evictions, const char *key, const struct kube_object *pod)
+/* When the pod's time began. */
+static int64_t taint_eviction_since(struct evictions *evictions, const char *key,
+                                    const struct kube_object *pod)
 {
     struct deadline *deadline = map_get(&evictions->since, key);
     if (!deadline || !str_eq(deadline->uid, pod->uid)) {
@@ -110,7 +114,8 @@ static int64_t since(struct evictions *evictions, const char *key, const struct 
     return deadline->since_ms;
 }
 
-static void stay(struct evictions *evictions, const char *key, const struct kube_object *pod)
+static void taint_eviction_cancel(struct evictions *evictions, const char *key,
+                                  const struct kube_object *pod)
 {
     struct deadline *deadline = map_remove(&evictions->since, key);
     if (deadline && pod && !kube_meta_is_deleting(pod->json))
@@ -120,7 +125,7 @@ static void stay(struct evictions *evictions, const char *key, const struct kube
     workqueue_done(evictions->queue, key, false);
 }
 
-static void work(void *context, const char *key)
+static void taint_eviction_controller_work(void *context, const char *key)
 {
     struct evictions *evictions = context;
     if (!kube_informer_synced(hub_informer(evictions->hub, "pods")) ||
@@ -129,30 +134,32 @@ static void work(void *context, const char *key)
         return;
     }
     struct kube_object *pod = kube_informer_find(hub_informer(evictions->hub, "pods"), key);
-    int64_t patience_s = pod ? patience_of(evictions, pod) : TAINTS_FOR_EVER;
+    int64_t patience_s = pod ? toleration_of(evictions, pod) : TAINTS_FOR_EVER;
     if (!pod || kube_meta_is_deleting(pod->json) || patience_s == TAINTS_FOR_EVER) {
-        stay(evictions, key, pod);
+        taint_eviction_cancel(evictions, key, pod);
         return;
     }
     int64_t now_ms = loop_now_ms(hub_loop(evictions->hub));
-    int64_t left_ms = patience_s == 0 ? 0 : since(evictions, key, pod) + patience_s * 1000 - now_ms;
+    int64_t left_ms = patience_s == 0
+                          ? 0
+                          : taint_eviction_since(evictions, key, pod) + patience_s * 1000 - now_ms;
     if (left_ms > 0) {
         workqueue_done(evictions->queue, key, false);
         workqueue_add_after(evictions->queue, key, left_ms);
         return;
     }
-    evict(evictions, key, pod);
+    taint_eviction_evict(evictions, key, pod);
 }
 
-/* ---- Hearing --------------------------------------------------------------------------------- */
+/* ---- Changes of objects ---------------------------------------------------------------------- */
 
-static void enqueue(struct evictions *evictions, const struct kube_object *pod)
+static void taint_eviction_enqueue(struct evictions *evictions, const struct kube_object *pod)
 {
     _cleanup_free_ char *key = mem_printf("%s/%s", pod->namespace_, pod->name);
     workqueue_add(evictions->queue, key);
 }
 
-static bool drives_away(const struct kube_object *node)
+static bool has_no_execute_taint(const struct kube_object *node)
 {
     JSON_EACH (taint, node ? json_at(node->json, "spec", "taints", NULL) : NULL) {
         if (str_eq(json_get_string(taint, "effect", ""), "NoExecute"))
@@ -174,15 +181,15 @@ static void on_taint_eviction_node_changed(void *self, struct kube_object *old,
     struct evictions *evictions = self;
     struct kube_informer *pods = hub_informer(evictions->hub, "pods");
     const struct kube_object *pod;
-    if (has_same_taints(old, new_) || (!drives_away(old) && !drives_away(new_)))
+    if (has_same_taints(old, new_) || (!has_no_execute_taint(old) && !has_no_execute_taint(new_)))
         return;
     for (size_t at = 0; (pod = kube_informer_next(pods, NULL, &at));)
         if (str_eq(json_get_string(json_get(pod->json, "spec"), "nodeName", ""),
                    (new_ ? new_ : old)->name))
-            enqueue(evictions, pod);
+            taint_eviction_enqueue(evictions, pod);
 }
 
-/* Its node was given, or its tolerations have changed. */
+/* The pod may have got a node, or other tolerations. */
 static void on_taint_eviction_pod_changed(void *self, struct kube_object *old,
                                           struct kube_object *new_)
 {
@@ -190,20 +197,21 @@ static void on_taint_eviction_pod_changed(void *self, struct kube_object *old,
     _cleanup_free_ char *key =
         mem_printf("%s/%s", (new_ ? new_ : old)->namespace_, (new_ ? new_ : old)->name);
     bool runs_out = map_get(&evictions->since, key) != NULL;
-    if (runs_out || (new_ && patience_of(evictions, new_) != TAINTS_FOR_EVER))
+    if (runs_out || (new_ && toleration_of(evictions, new_) != TAINTS_FOR_EVER))
         workqueue_add(evictions->queue, key);
 }
 
-static void *start(struct hub *hub)
+static void *taint_eviction_controller_start(struct hub *hub)
 {
     struct evictions *evictions = mem_zalloc(sizeof(*evictions));
     evictions->hub = hub;
-    evictions->queue = workqueue_new(hub_loop(hub), PARALLEL, work, evictions);
+    evictions->queue =
+        workqueue_new(hub_loop(hub), PARALLEL, taint_eviction_controller_work, evictions);
     map_init(&evictions->since);
     return evictions;
 }
 
-static void stop(void *self)
+static void taint_eviction_controller_stop(void *self)
 {
     struct evictions *evictions = self;
     const char *key;
@@ -222,7 +230,7 @@ static const struct controller_watch TAINT_EVICTION_WATCHES[] = {
 };
 
 const struct controller TAINT_EVICTION_CONTROLLER = {
-    .start = start,
-    .stop = stop,
+    .start = taint_eviction_controller_start,
+    .stop = taint_eviction_controller_stop,
     .watches = TAINT_EVICTION_WATCHES,
 };

@@ -1,4 +1,4 @@
-/* DisruptionTarget; see disruption.h. */
+/* See disruption.h. */
 #include "engine/scheduler/disruption.h"
 #include "kube/condition.h"
 

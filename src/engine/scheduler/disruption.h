@@ -1,5 +1,5 @@
-/* The condition of a pod that is ended for a reason which is not its own: controllers that count
- * failures see that this is none. Pure. */
+/* The condition DisruptionTarget of a pod that the system ends for reasons outside of the pod.
+ * Controllers that count failures do not count such a pod. Pure. */
 #ifndef TRAINYARD_ENGINE_DISRUPTION_H
 #define TRAINYARD_ENGINE_DISRUPTION_H
 
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* A patch of the pod's status that says DisruptionTarget, beside the conditions it has. */
+/* Returns a patch of the pod's status that adds DisruptionTarget to the pod's conditions. */
 struct json *disruption_patch(struct arena *arena, const struct json *pod, const char *reason,
                               const char *message, int64_t now_ms);
 

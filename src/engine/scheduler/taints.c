@@ -1,4 +1,4 @@
-/* The taints of nodes; see taints.h. */
+/* See taints.h. */
 #include "engine/scheduler/taints.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 
 static const char NO_SCHEDULE[] = "NoSchedule", NO_EXECUTE[] = "NoExecute";
 
-/* A condition with this status makes that taint. */
+/* A node whose condition has this status gets this taint. */
 static const struct row {
     const char *condition, *status, *taint;
 } ROWS[] = {
@@ -44,8 +44,8 @@ void taints_add_not_ready(struct arena *arena, struct json *node)
         add_taint(arena, json_ensure_array(arena, spec, "taints"), TAINT_NOT_READY);
 }
 
-/* A node that has not said yet how it is keeps the taint it was made with; upstream takes it away
- * until its patience with a silent node is over. */
+/* A node that has not reported yet keeps the taint that it was created with. Kubernetes removes
+ * that taint until the node's monitoring grace period is over. */
 static bool is_wanted(const struct json *node, const struct row *row)
 {
     const struct json *condition = kube_condition_get(node, row->condition);
@@ -55,7 +55,7 @@ static bool is_wanted(const struct json *node, const struct row *row)
     return str_eq(json_get_string(condition, "status", ""), row->status);
 }
 
-/* Of those that are decided here. */
+/* Whether a taint of the node stays as it is. */
 static bool is_kept(const struct json *node, const struct json *taint)
 {
     const char *key = json_get_string(taint, "key", "");
@@ -96,8 +96,8 @@ struct json *taints_wanted(struct arena *arena, const struct json *node)
 
 /* ---- Tolerations ----------------------------------------------------------------------------- */
 
-static bool tolerates(const struct json *toleration, const char *key, const char *value,
-                      const char *effect)
+static bool taints_tolerates(const struct json *toleration, const char *key, const char *value,
+                             const char *effect)
 {
     const char *its_effect = json_get_string(toleration, "effect", "");
     const char *its_key = json_get_string(toleration, "key", "");
@@ -111,12 +111,13 @@ static bool tolerates(const struct json *toleration, const char *key, const char
     return its_key[0] && str_eq(json_get_string(toleration, "value", ""), value);
 }
 
-/* The first of the pod's tolerations that fits, or NULL. */
+/* The first toleration of the pod that matches the taint, or NULL. */
 static const struct json *toleration_of(const struct json *pod, const struct json *taint)
 {
     JSON_EACH (toleration, json_at(pod, "spec", "tolerations", NULL)) {
-        if (tolerates(toleration, json_get_string(taint, "key", ""),
-                      json_get_string(taint, "value", ""), json_get_string(taint, "effect", "")))
+        if (taints_tolerates(toleration, json_get_string(taint, "key", ""),
+                             json_get_string(taint, "value", ""),
+                             json_get_string(taint, "effect", "")))
             return toleration;
     }
     return NULL;
@@ -140,7 +141,7 @@ const struct json *taints_untolerated(const struct json *pod, const struct json 
 bool taints_tolerates_cordon(const struct json *pod)
 {
     JSON_EACH (toleration, json_at(pod, "spec", "tolerations", NULL)) {
-        if (tolerates(toleration, TAINT_UNSCHEDULABLE, "", NO_SCHEDULE))
+        if (taints_tolerates(toleration, TAINT_UNSCHEDULABLE, "", NO_SCHEDULE))
             return true;
     }
     return false;

@@ -1,14 +1,14 @@
-/* Objects as the store has them. One rule holds here: every object that a write accepts can be
- * read, listed, watched, patched and deleted. Therefore the limits are checked on the bytes that go
- * into the store, after defaults, managedFields and conversions, by stored_encode(), which reads
- * them back as every later request will unless the object's types prove it.
+/* Objects as the store has them. Every object that a write accepts can be read, listed, watched,
+ * patched and deleted. Therefore stored_encode() checks the limits on the bytes that go into the
+ * store, after defaults, managedFields and conversions. It parses the bytes as every later request
+ * will, unless the types of the object make that unnecessary.
  *
- * A file can be damaged, and another release may have had other limits. Therefore an object in the
- * store may still be unreadable. Such an object costs only itself: a list and a watch leave it out,
- * a GET names it, a DELETE removes it.
+ * A file can be damaged, and another release may have had other limits. So an object in the store
+ * may still be unreadable. Lists and watches leave such an object out, a GET names it, and a DELETE
+ * removes it.
  *
- * stored_encode(), stored_check() and stored_parse() may run on any thread, the rest must run on
- * the loop thread. */
+ * stored_encode(), stored_check() and stored_parse() may run on any thread. All other functions
+ * must run on the loop thread. */
 #ifndef TRAINYARD_ENGINE_STORED_H
 #define TRAINYARD_ENGINE_STORED_H
 
@@ -18,55 +18,55 @@
 #include "store/store.h"
 
 enum {
-    /* Levels that an answer wraps around an object, with a reserve. A Table with whole objects in
-     * a watch event has the most: event, Table, rows, row. */
+    /* The levels that a response wraps around an object, with a reserve. A Table with whole objects
+     * in a watch event has the most: event, Table, rows, row. */
     STORED_WRAP_MAX = 16,
     STORED_DEPTH_MAX = JSON_DEPTH_MAX - STORED_WRAP_MAX,
-    /* The other half is for the values that an answer adds. */
+    /* The other half is for the values that a response adds. */
     STORED_VALUES_MAX = JSON_NODES_MAX / 2,
-    /* Half of what a watch event may have (WATCH_LINE_MAX of kube/client/watch_decoder.h). */
+    /* Half of the limit of a watch event (WATCH_LINE_MAX of kube/client/watch_decoder.h). */
     STORED_BYTES_MAX = 8 * 1024 * 1024,
-    /* An object that is being deleted may pass the limits by so much: the deletion's own marks, and
-     * the removal of finalizers, must not be refused. */
+    /* An object that is being deleted may exceed the limits by this much, so that its deletion mark
+     * and the removal of finalizers are never rejected. */
     STORED_VALUES_RESERVE = 10 * 1000,
     STORED_BYTES_RESERVE = 256 * 1024,
 };
 
-/* What is known of an object that is to be encoded. */
+/* Facts about the object that the caller of stored_encode() knows. */
 enum {
     STORED_MEASURED = 1, /* stored_check() has passed */
-    /* Its kind has a type for every field, and it was decoded by them. Then its bytes can be read
-     * again: json_write() only writes what json_parse() reads. */
+    /* Its kind has a type for every field, and the object was decoded by them. Then its bytes can
+     * be parsed: json_write() only writes what json_parse() reads. */
     STORED_TYPED = 2,
 };
 
-/* The bytes to store. ERR_INVALID or ERR_TOO_LARGE names the limit that the object passes. `ret` is
- * initialised in every case; the caller releases it. */
+/* Returns the bytes to store. Returns -ERR_INVALID or -ERR_TOO_LARGE with the limit that the object
+ * exceeds. `ret` is initialised in every case; the caller releases it. */
 int stored_encode(const struct json *object, unsigned known, struct buf *ret, struct err *err);
 
-/* The limits of stored_encode() without the bytes, for a request that must be refused before
- * another object is written for it, or that is a dry run. Texts count without their escapes. */
+/* Checks the limits of stored_encode() without encoding, for a dry run, or for a request that must
+ * be rejected before another object is written for it. Counts strings without their escapes. */
 int stored_check(const struct json *object, struct err *err);
 
-/* The object as a tree in the arena. ERR_INTERNAL names the object, the cause and the way out. The
- * first failure per version is logged. `err` may be NULL. */
+/* Returns the object as a tree in the arena. Returns -ERR_INTERNAL with the object, the cause and
+ * what to do about it. Logs the first failure per version. `err` may be NULL. */
 int stored_read(struct arena *arena, struct store_object *stored, struct json **ret,
                 struct err *err);
 
-/* The tree of an object that stored_is_readable(). */
+/* Like stored_read(), for an object for which stored_is_readable() returned true. */
 int stored_parse(struct arena *arena, const struct store_object *stored, struct json **ret,
                  struct err *err);
 
-/* Whether stored_read() succeeds; parses each version once. */
+/* Whether stored_read() succeeds. Parses each version once. */
 bool stored_is_readable(struct store_object *stored);
-/* The newest version of the key was made by stored_encode(): nothing is left to check. */
+/* Marks the newest version of the key as readable. stored_encode() must have made it. */
 void stored_trust(struct store *store, const char *key);
 
-/* An object with the kind, namespace and name of one that cannot be read. A deletion works on it
- * instead. */
+/* A stand-in for an object that cannot be read, with its kind, namespace and name, for its
+ * deletion. */
 struct json *stored_placeholder(struct arena *arena, const struct registry_resource *resource,
                                 const struct store_object *stored);
-/* Deletes an object that cannot be read, where the server itself wants it gone. */
+/* Removes an object that cannot be read from the store. */
 int stored_remove(struct store *store, const struct registry_resource *resource,
                   const struct store_object *stored, struct err *err);
 

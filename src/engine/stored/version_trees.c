@@ -1,5 +1,5 @@
-/* The last two versions somebody looked at; see version_trees.h. A revision is never given twice,
- * so it says which version a tree is of. */
+/* The trees of the last two versions; see version_trees.h. Revisions are never reused, so a
+ * revision identifies a version. */
 #include "engine/stored/version_trees.h"
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct tree {
-    int64_t revision; /* 0: of none */
+    int64_t revision; /* 0: the entry is empty */
     struct json *json;
     struct arena *arena;
 };

@@ -1,5 +1,5 @@
-/* GET and POST pods/NAME/exec and pods/NAME/attach: the question is checked here, the connection's
- * protocol changed, and the session left to remote_spdy.c or remote_websocket.c. */
+/* GET and POST pods/NAME/exec and pods/NAME/attach: checks the request, changes the protocol of the
+ * connection, and passes it to remote_spdy.c or remote_websocket.c. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/call.h"
@@ -10,11 +10,11 @@
 
 static const char SPDY[] = "SPDY/3.1", OFFER[] = "X-Stream-Protocol-Version";
 
-/* The newest first: the first that the caller offers, too, is spoken. */
+/* The newest first. The first one that the client offers is used. */
 static const struct protocol {
     const char *name;
     bool websocket, spdy;
-    bool plain_errors; /* no Status on the error channel */
+    bool plain_errors; /* the error channel has a sentence instead of a Status */
     bool resizes;
     struct remote_websocket_variant variant;
 } PROTOCOLS[] = {
@@ -48,7 +48,7 @@ static int choose_protocol(const struct http_request *request, const struct prot
     for (size_t i = 0; i < ARRAY_SIZE(PROTOCOLS); i++) {
         const struct protocol *protocol = &PROTOCOLS[i];
         bool offered = http_header_has_word(headers, header, protocol->name) ||
-                       /* Whoever offers nothing is as old as the first. */
+                       /* A client without an offer speaks the oldest protocol. */
                        (!http_header_get(headers, header) && i == ARRAY_SIZE(PROTOCOLS) - 1);
         if (offered && (websocket ? protocol->websocket : protocol->spdy)) {
             *ret = protocol;
@@ -62,7 +62,8 @@ static int choose_protocol(const struct http_request *request, const struct prot
                    http_header_get(headers, header) ? http_header_get(headers, header) : "");
 }
 
-static const struct json *find_container(const struct json *pod, const char *list, const char *name)
+static const struct json *exec_find_container(const struct json *pod, const char *list,
+                                              const char *name)
 {
     JSON_EACH (container, json_at(pod, "spec", list, NULL)) {
         if (!name || str_eq(json_get_string(container, "name", ""), name))
@@ -71,23 +72,23 @@ static const struct json *find_container(const struct json *pod, const char *lis
     return NULL;
 }
 
-/* As kubectl itself, and the API server, choose: the one that is named, or the first. */
+/* Chooses as kubectl and Kubernetes do: the named container, or the first. */
 static int choose_container(struct api_call *call, const struct json *pod,
                             const struct json **ret_container, struct err *err)
 {
     const char *asked = api_query(call, "container");
     if (str_is_empty(asked))
         asked = NULL;
-    *ret_container = find_container(pod, "containers", asked);
+    *ret_container = exec_find_container(pod, "containers", asked);
     if (!*ret_container && asked)
-        *ret_container = find_container(pod, "initContainers", asked);
+        *ret_container = exec_find_container(pod, "initContainers", asked);
     return *ret_container ? 0
                           : err_set(err, ERR_BAD_REQUEST, "container %.63s is not valid for pod %s",
                                     asked ? asked : "", call->route.name);
 }
 
-static int check_pod(struct api_call *call, const struct json *pod, const char *container,
-                     struct err *err)
+static int exec_check_pod(struct api_call *call, const struct json *pod, const char *container,
+                          struct err *err)
 {
     const char *phase = json_at(pod, "status", "phase", NULL)
                             ? json_get_string(json_get(pod, "status"), "phase", "")
@@ -125,7 +126,7 @@ static int read_command(struct api_call *call, const struct json *container, boo
         return err_set(err, ERR_BAD_REQUEST,
                        "you must specify at least 1 of stdin, stdout, stderr");
     if (ret->terminal)
-        ret->err = false; /* one that has a terminal says all of it there */
+        ret->err = false; /* a terminal has no separate error stream */
     if (attach) {
         if (ret->terminal && !json_get_bool(container, "tty", false))
             return err_set(err, ERR_BAD_REQUEST,
@@ -147,8 +148,8 @@ static int read_command(struct api_call *call, const struct json *container, boo
     return 0;
 }
 
-static int upgrade(struct api_call *call, const struct protocol *protocol, struct stream **ret,
-                   struct err *err)
+static int exec_upgrade(struct api_call *call, const struct protocol *protocol, struct stream **ret,
+                        struct err *err)
 {
     const struct http_header chosen = {.name = OFFER, .value = protocol->name};
     if (!websocket_is_requested(call->exchange->request))
@@ -165,20 +166,20 @@ void exec_handle(struct api_call *call)
     int64_t revision;
     const struct protocol *protocol = NULL;
     struct engine_pod_command command;
-    struct stream *line = NULL;
+    struct stream *stream = NULL;
     if (api_load(call, call->route.name, &pod, &revision, &err) < 0 ||
         choose_container(call, pod, &container, &err) < 0 ||
         read_command(call, container, attach, &command, &err) < 0 ||
-        check_pod(call, pod, command.container, &err) < 0 ||
+        exec_check_pod(call, pod, command.container, &err) < 0 ||
         choose_protocol(call->exchange->request, &protocol, &err) < 0 ||
-        upgrade(call, protocol, &line, &err) < 0) {
+        exec_upgrade(call, protocol, &stream, &err) < 0) {
         api_respond_error(call, &err);
         return;
     }
     const struct remote_request request = {
         .pod = pod, .command = command, .plain_errors = protocol->plain_errors};
     if (websocket_is_requested(call->exchange->request))
-        remote_websocket_new(call->engine, line, &request, &protocol->variant);
+        remote_websocket_new(call->engine, stream, &request, &protocol->variant);
     else
-        remote_spdy_new(call->engine, line, &request, protocol->resizes);
+        remote_spdy_new(call->engine, stream, &request, protocol->resizes);
 }

@@ -1,5 +1,5 @@
-/* Forwarded connections; see forward_line.h. Every way a side can end runs through settle(), which
- * frees the line when nothing of it is left. */
+/* See forward_connection.h. Every end of a side calls forward_connection_settle(), which frees the
+ * connection when nothing of it is left. */
 #include "engine/stream/forward_connection.h"
 
 #include "base/mem.h"
@@ -13,118 +13,120 @@
 
 enum {
     PAIR_TIMEOUT_MS = 30 * 1000, /* between the two channels of a connection */
-    TO_POD_HIGH = 1024 * 1024,   /* not taken by the pod: the whole session waits */
-    TO_PEER_HIGH = 1024 * 1024,  /* not taken by the peer: the pod waits */
-    EARLY_HIGH = 64 * 1024,      /* before there is a connection; then the session waits */
+    TO_POD_HIGH = 1024 * 1024,   /* bytes that the pod has not read: the whole session pauses */
+    TO_PEER_HIGH = 1024 * 1024,  /* bytes that the peer has not read: the pod pauses */
+    EARLY_HIGH = 64 * 1024,      /* bytes before the pod is connected: the session pauses */
 };
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
-static void free_channel(struct forward_connection *line, enum forward_channel which)
+static void free_channel(struct forward_connection *connection, enum forward_channel which)
 {
-    if (line->channels[which])
-        line->site->ops->free(TAKE(line->channels[which]));
+    if (connection->channels[which])
+        connection->owner->ops->free(TAKE(connection->channels[which]));
 }
 
-/* Let the peer go on. */
-static void release_peer(struct forward_connection *line)
+/* Resumes reading from the peer. */
+static void release_peer(struct forward_connection *connection)
 {
-    if (line->channels[FORWARD_DATA])
-        line->site->ops->pause(line->channels[FORWARD_DATA], false);
+    if (connection->channels[FORWARD_DATA])
+        connection->owner->ops->pause(connection->channels[FORWARD_DATA], false);
 }
 
-static bool is_channel_over(const struct forward_connection *line, enum forward_channel which)
+static bool is_channel_over(const struct forward_connection *connection, enum forward_channel which)
 {
-    return !line->channels[which] || line->peer_ended[which];
+    return !connection->channels[which] || connection->peer_ended[which];
 }
 
-/* Free the line once both sides of everything have ended. Our own sides end together with the
- * connection. */
-static void settle(struct forward_connection *line)
+/* Frees the connection when both sides of everything have ended. This server's sides end together
+ * with the connection. */
+static void forward_connection_settle(struct forward_connection *connection)
 {
-    bool waits = !line->opened && (line->channels[FORWARD_ERROR] || line->channels[FORWARD_DATA]);
-    if (waits || line->connecting || line->target || !is_channel_over(line, FORWARD_ERROR) ||
-        !is_channel_over(line, FORWARD_DATA))
+    bool waits = !connection->opened &&
+                 (connection->channels[FORWARD_ERROR] || connection->channels[FORWARD_DATA]);
+    if (waits || connection->connecting || connection->target ||
+        !is_channel_over(connection, FORWARD_ERROR) || !is_channel_over(connection, FORWARD_DATA))
         return;
     for (int i = 0; i < FORWARD_CHANNELS; i++)
-        free_channel(line, i);
-    loop_timer_stop(&line->timer);
-    line->site->gone(line->site->context, line);
-    free(line->request_id);
-    buf_release(&line->early);
-    free(line);
+        free_channel(connection, i);
+    loop_timer_stop(&connection->timer);
+    connection->owner->gone(connection->owner->context, connection);
+    free(connection->request_id);
+    buf_release(&connection->early);
+    free(connection);
 }
 
-static void end_channels(struct forward_connection *line)
+static void end_channels(struct forward_connection *connection)
 {
     for (int i = 0; i < FORWARD_CHANNELS; i++)
-        if (line->channels[i]) {
-            line->site->ops->end(line->channels[i]);
-            line->peer_ended[i] = line->peer_ended[i] || line->site->ops->ends_together;
+        if (connection->channels[i]) {
+            connection->owner->ops->end(connection->channels[i]);
+            connection->peer_ended[i] =
+                connection->peer_ended[i] || connection->owner->ops->ends_together;
         }
 }
 
-static void close_target(struct forward_connection *line)
+static void close_target(struct forward_connection *connection)
 {
-    if (line->connecting)
-        line->site->backend.connect_cancel(TAKE(line->connecting));
-    if (line->target && !line->target_closing) {
-        line->target_closing = true;
-        stream_close(line->target);
+    if (connection->connecting)
+        connection->owner->backend.connect_cancel(TAKE(connection->connecting));
+    if (connection->target && !connection->target_closing) {
+        connection->target_closing = true;
+        stream_close(connection->target);
     }
 }
 
-/* ---- the pod's side -------------------------------------------------------------------------- */
+/* ---- The pod's side -------------------------------------------------------------------------- */
 
 static void on_target_open(void *context)
 {
-    struct forward_connection *line = context;
-    line->target_open = true;
-    if (line->early.size)
-        stream_write(line->target, line->early.data, line->early.size);
-    buf_release(&line->early);
-    release_peer(line);
-    if (line->peer_ended[FORWARD_DATA])
-        stream_shut(line->target);
+    struct forward_connection *connection = context;
+    connection->target_open = true;
+    if (connection->early.size)
+        stream_write(connection->target, connection->early.data, connection->early.size);
+    buf_release(&connection->early);
+    release_peer(connection);
+    if (connection->peer_ended[FORWARD_DATA])
+        stream_shut(connection->target);
 }
 
 static void on_target_data(void *context, const char *data, size_t size)
 {
-    struct forward_connection *line = context;
-    if (!line->channels[FORWARD_DATA])
+    struct forward_connection *connection = context;
+    if (!connection->channels[FORWARD_DATA])
         return;
-    line->site->ops->write(line->channels[FORWARD_DATA], data, size);
-    if (line->site->pending(line->site->context) > TO_PEER_HIGH)
-        stream_pause(line->target, true);
+    connection->owner->ops->write(connection->channels[FORWARD_DATA], data, size);
+    if (connection->owner->pending(connection->owner->context) > TO_PEER_HIGH)
+        stream_pause(connection->target, true);
 }
 
 static void on_target_sent(void *context)
 {
-    struct forward_connection *line = context;
-    release_peer(line);
+    struct forward_connection *connection = context;
+    release_peer(connection);
 }
 
-/* The peer is told, and may have more to say to a pod that still listens. */
+/* Ends the peer's channels. The peer may still send bytes to a pod that reads. */
 static void on_target_end(void *context, const struct err *err)
 {
-    struct forward_connection *line = context;
-    line->target_ended = true;
-    end_channels(line);
+    struct forward_connection *connection = context;
+    connection->target_ended = true;
+    end_channels(connection);
     if (err) {
-        close_target(line);
-    } else if (line->peer_ended[FORWARD_DATA]) {
-        line->target_closing = true;
-        stream_finish(line->target);
+        close_target(connection);
+    } else if (connection->peer_ended[FORWARD_DATA]) {
+        connection->target_closing = true;
+        stream_finish(connection->target);
     }
 }
 
 static void on_target_closed(void *context)
 {
-    struct forward_connection *line = context;
-    line->target = NULL;
-    end_channels(line);
-    release_peer(line);
-    settle(line);
+    struct forward_connection *connection = context;
+    connection->target = NULL;
+    end_channels(connection);
+    release_peer(connection);
+    forward_connection_settle(connection);
 }
 
 static const struct stream_handler TARGET_HANDLER = {
@@ -135,111 +137,113 @@ static const struct stream_handler TARGET_HANDLER = {
     .on_closed = on_target_closed,
 };
 
-static void on_connected(void *context, struct stream *stream, const struct err *err)
+static void on_forward_connected(void *context, struct stream *stream, const struct err *err)
 {
-    struct forward_connection *line = context;
-    const struct json *pod = line->site->pod;
-    line->connecting = NULL;
+    struct forward_connection *connection = context;
+    const struct json *pod = connection->owner->pod;
+    connection->connecting = NULL;
     if (stream) {
-        line->target = stream;
-        stream_start(stream, &TARGET_HANDLER, line);
+        connection->target = stream;
+        stream_start(stream, &TARGET_HANDLER, connection);
         return;
     }
     char text[ERR_MESSAGE_MAX + 512];
     snprintf(text, sizeof(text), "error forwarding port %d to pod %.253s, uid %.63s: %s",
-             line->port, kube_meta_name(pod), kube_meta_uid(pod), err->message);
-    if (line->channels[FORWARD_ERROR])
-        line->site->ops->write(line->channels[FORWARD_ERROR], text, strlen(text));
-    end_channels(line);
-    release_peer(line);
-    settle(line);
+             connection->port, kube_meta_name(pod), kube_meta_uid(pod), err->message);
+    if (connection->channels[FORWARD_ERROR])
+        connection->owner->ops->write(connection->channels[FORWARD_ERROR], text, strlen(text));
+    end_channels(connection);
+    release_peer(connection);
+    forward_connection_settle(connection);
 }
 
-/* ---- the peer's side ------------------------------------------------------------------------- */
+/* ---- The peer's side ------------------------------------------------------------------------- */
 
-void forward_connection_data(struct forward_connection *line, const char *data, size_t size)
+void forward_connection_data(struct forward_connection *connection, const char *data, size_t size)
 {
     bool full = false;
-    if (line->target_open && line->target && !line->target_closing) {
-        stream_write(line->target, data, size);
-        full = stream_pending(line->target) > TO_POD_HIGH;
-    } else if (!line->target_open && (!line->opened || line->connecting || line->target)) {
-        buf_append(&line->early, data, size);
-        full = line->early.size > EARLY_HIGH;
-    } /* else there is nobody to hear it */
+    if (connection->target_open && connection->target && !connection->target_closing) {
+        stream_write(connection->target, data, size);
+        full = stream_pending(connection->target) > TO_POD_HIGH;
+    } else if (!connection->target_open &&
+               (!connection->opened || connection->connecting || connection->target)) {
+        buf_append(&connection->early, data, size);
+        full = connection->early.size > EARLY_HIGH;
+    } /* else no reader is left */
     if (full)
-        line->site->ops->pause(line->channels[FORWARD_DATA], true);
+        connection->owner->ops->pause(connection->channels[FORWARD_DATA], true);
 }
 
-static void end_data(struct forward_connection *line)
+static void end_data(struct forward_connection *connection)
 {
-    if (!line->target || line->target_closing)
+    if (!connection->target || connection->target_closing)
         return;
-    if (line->target_ended) {
-        line->target_closing = true;
-        stream_finish(line->target);
-    } else if (line->target_open) {
-        stream_shut(line->target);
+    if (connection->target_ended) {
+        connection->target_closing = true;
+        stream_finish(connection->target);
+    } else if (connection->target_open) {
+        stream_shut(connection->target);
     }
 }
 
-void forward_connection_end(struct forward_connection *line, enum forward_channel which)
+void forward_connection_end(struct forward_connection *connection, enum forward_channel which)
 {
-    line->peer_ended[which] = true;
+    connection->peer_ended[which] = true;
     if (which == FORWARD_DATA)
-        end_data(line);
-    settle(line);
+        end_data(connection);
+    forward_connection_settle(connection);
 }
 
-void forward_connection_reset(struct forward_connection *line, enum forward_channel which)
+void forward_connection_reset(struct forward_connection *connection, enum forward_channel which)
 {
-    free_channel(line, which);
+    free_channel(connection, which);
     if (which == FORWARD_DATA) {
-        line->peer_ended[FORWARD_DATA] = true;
-        close_target(line);
-        end_channels(line);
+        connection->peer_ended[FORWARD_DATA] = true;
+        close_target(connection);
+        end_channels(connection);
     }
-    settle(line);
+    forward_connection_settle(connection);
 }
 
-/* ---- the beginning --------------------------------------------------------------------------- */
+/* ---- The beginning --------------------------------------------------------------------------- */
 
 static void on_pair_timeout(struct loop_timer *timer)
 {
-    struct forward_connection *line = CONTAINER_OF(timer, struct forward_connection, timer);
+    struct forward_connection *connection = CONTAINER_OF(timer, struct forward_connection, timer);
     for (int i = 0; i < FORWARD_CHANNELS; i++)
-        free_channel(line, i);
-    settle(line);
+        free_channel(connection, i);
+    forward_connection_settle(connection);
 }
 
-struct forward_connection *forward_connection_new(const struct forward_site *site,
+struct forward_connection *forward_connection_new(const struct forward_owner *owner,
                                                   const char *request_id, int port)
 {
-    struct forward_connection *line = mem_zalloc(sizeof(*line));
-    line->site = site;
-    line->request_id = mem_strdup(request_id);
-    line->port = port;
-    buf_init(&line->early, 16 * EARLY_HIGH); /* a pause takes effect after what was read at once */
-    loop_timer_init(site->loop, &line->timer, on_pair_timeout);
-    loop_timer_start(&line->timer, PAIR_TIMEOUT_MS);
-    return line;
+    struct forward_connection *connection = mem_zalloc(sizeof(*connection));
+    connection->owner = owner;
+    connection->request_id = mem_strdup(request_id);
+    connection->port = port;
+    /* Larger than EARLY_HIGH: a pause takes effect after the bytes that were read already. */
+    buf_init(&connection->early, 16 * EARLY_HIGH);
+    loop_timer_init(owner->loop, &connection->timer, on_pair_timeout);
+    loop_timer_start(&connection->timer, PAIR_TIMEOUT_MS);
+    return connection;
 }
 
-void forward_connection_take(struct forward_connection *line, enum forward_channel which,
+void forward_connection_take(struct forward_connection *connection, enum forward_channel which,
                              void *channel)
 {
-    line->channels[which] = channel;
-    if (!line->channels[FORWARD_ERROR] || !line->channels[FORWARD_DATA])
+    connection->channels[which] = channel;
+    if (!connection->channels[FORWARD_ERROR] || !connection->channels[FORWARD_DATA])
         return;
-    line->opened = true;
-    loop_timer_stop(&line->timer);
-    const struct engine_pod_backend *backend = &line->site->backend;
-    line->connecting =
-        backend->connect(backend->context, line->site->pod, line->port, on_connected, line);
+    connection->opened = true;
+    loop_timer_stop(&connection->timer);
+    const struct engine_pod_backend *backend = &connection->owner->backend;
+    connection->connecting = backend->connect(backend->context, connection->owner->pod,
+                                              connection->port, on_forward_connected, connection);
 }
 
-void forward_connection_resume(struct forward_connection *line)
+void forward_connection_resume(struct forward_connection *connection)
 {
-    if (line->target && !line->target_closing)
-        stream_pause(line->target, false);
+    if (connection->target && !connection->target_closing)
+        stream_pause(connection->target, false);
 }

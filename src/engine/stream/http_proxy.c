@@ -1,9 +1,8 @@
-/* Any method on pods/NAME/proxy, services/NAME/proxy and nodes/NAME/proxy: the target is found
- * here, the request sent there, and its answer passed on as it comes. A request's body is whole
- * before it gets here, and no larger than any body the server takes.
- *
- * The pod is asked at its localhost, as `kubectl port-forward` does: there is no way from the
- * server into the pod network but this, and it is there in every mode. */
+/* Any method on pods/NAME/proxy, services/NAME/proxy and nodes/NAME/proxy: finds the target, sends
+ * the request there, and passes the response on as it arrives. The body of the request is complete
+ * before, and within the server's limit. The pod is reached at its localhost, like `kubectl
+ * port-forward` does: that is the server's only way into the pod network, and it exists in every
+ * mode. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
@@ -19,7 +18,7 @@
 #include <string.h>
 
 enum {
-    TO_CLIENT_HIGH = 256 * 1024, /* not taken by the client: the pod waits */
+    TO_CLIENT_HIGH = 256 * 1024, /* bytes that the client has not read: the pod pauses */
     REQUEST_MAX = 16 * 1024 * 1024,
 };
 
@@ -29,22 +28,22 @@ struct target {
 };
 
 struct http_proxy {
-    struct http_exchange *exchange; /* NULL: answered, or the client is gone */
+    struct http_exchange *exchange; /* NULL: the response is complete, or the client is gone */
     struct list_head *open_calls;
     struct open_call link;
     struct engine_pod_backend backend;
     void *connecting;
-    struct stream *stream; /* to the pod; NULL: none yet, no more, or the tunnel's */
+    struct stream *stream; /* the pod; NULL: not connected yet, closed, or taken by the tunnel */
     bool closing;
     struct buf request;
-    const char *prefix; /* of the exchange's arena */
+    const char *prefix; /* in the exchange's arena */
     bool wants_upgrade;
     struct http_proxy_answer answer;
 };
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
-static void free_if_done(struct http_proxy *self)
+static void http_proxy_free_if_done(struct http_proxy *self)
 {
     if (self->exchange || self->connecting || self->stream)
         return;
@@ -53,7 +52,7 @@ static void free_if_done(struct http_proxy *self)
     free(self);
 }
 
-/* The client has its answer, or is gone. */
+/* The response is complete, or the client is gone. */
 static void leave_exchange(struct http_proxy *self)
 {
     self->exchange->on_cancel = NULL;
@@ -62,7 +61,7 @@ static void leave_exchange(struct http_proxy *self)
     open_call_remove(&self->link);
 }
 
-static void close_stream(struct http_proxy *self)
+static void http_proxy_close_stream(struct http_proxy *self)
 {
     if (self->connecting)
         self->backend.connect_cancel(TAKE(self->connecting));
@@ -72,7 +71,7 @@ static void close_stream(struct http_proxy *self)
     }
 }
 
-/* As Kubernetes says it, or by a connection that breaks where the answer has begun. */
+/* Responds with Kubernetes' message, or breaks the connection if the response has begun. */
 static void fail_exchange(struct http_proxy *self, const struct err *cause)
 {
     struct http_exchange *exchange = self->exchange;
@@ -88,27 +87,28 @@ static void fail_exchange(struct http_proxy *self, const struct err *cause)
     engine_respond_error(exchange, &err);
 }
 
-static void on_cancel(struct http_exchange *exchange)
+static void on_http_proxy_cancel(struct http_exchange *exchange)
 {
     struct http_proxy *self = exchange->context;
     leave_exchange(self);
-    close_stream(self);
-    free_if_done(self);
+    http_proxy_close_stream(self);
+    http_proxy_free_if_done(self);
 }
 
-static void end_link(struct open_call *link)
+static void on_http_proxy_server_end(struct open_call *link)
 {
     struct http_proxy *self = CONTAINER_OF(link, struct http_proxy, link);
     struct err err = ERR_INIT;
-    err_set(&err, ERR_CANCELED, "the server ends");
+    err_set(&err, ERR_CANCELED, "the server is shutting down");
     fail_exchange(self, &err);
-    close_stream(self);
-    free_if_done(self);
+    http_proxy_close_stream(self);
+    http_proxy_free_if_done(self);
 }
 
-/* ---- the answer ------------------------------------------------------------------------------ */
+/* ---- The response ---------------------------------------------------------------------------- */
 
-static void on_head(void *context, int status, const struct http_header *headers, int64_t length)
+static void on_http_proxy_head(void *context, int status, const struct http_header *headers,
+                               int64_t length)
 {
     struct http_proxy *self = context;
     if (!self->exchange || status == 101)
@@ -117,7 +117,7 @@ static void on_head(void *context, int status, const struct http_header *headers
                http_proxy_answer_headers(self->exchange->arena, headers, self->prefix), length);
 }
 
-static void on_body(void *context, const char *data, size_t size)
+static void on_http_proxy_body(void *context, const char *data, size_t size)
 {
     const struct http_proxy *self = context;
     if (self->exchange)
@@ -125,18 +125,18 @@ static void on_body(void *context, const char *data, size_t size)
 }
 
 static const struct http_proxy_answer_handler ANSWER_HANDLER = {
-    .on_head = on_head,
-    .on_body = on_body,
+    .on_head = on_http_proxy_head,
+    .on_body = on_http_proxy_body,
 };
 
-static void on_drain(struct http_exchange *exchange)
+static void on_http_proxy_drain(struct http_exchange *exchange)
 {
     const struct http_proxy *self = exchange->context;
     if (self->stream && !self->closing)
         stream_pause(self->stream, false);
 }
 
-/* The pod has changed its protocol: so does the client's connection. */
+/* The pod has changed the protocol: changes that of the client's connection, too. */
 static void switch_protocol(struct http_proxy *self, const char *early, size_t early_size)
 {
     struct http_exchange *exchange = self->exchange;
@@ -145,7 +145,7 @@ static void switch_protocol(struct http_proxy *self, const char *early, size_t e
     struct stream *client;
     struct err err = ERR_INIT;
     if (!self->wants_upgrade || !protocol) {
-        err_set(&err, ERR_BAD_REQUEST, "the pod changed its protocol and was not asked to");
+        err_set(&err, ERR_BAD_REQUEST, "the pod changed its protocol without being asked to");
     } else if (http_upgrade(exchange, protocol,
                             http_proxy_answer_headers(exchange->arena, headers, self->prefix),
                             &client, &err) == 0) {
@@ -154,7 +154,7 @@ static void switch_protocol(struct http_proxy *self, const char *early, size_t e
         return;
     }
     fail_exchange(self, &err);
-    close_stream(self);
+    http_proxy_close_stream(self);
 }
 
 static void on_answered(struct http_proxy *self)
@@ -162,19 +162,19 @@ static void on_answered(struct http_proxy *self)
     struct http_exchange *exchange = self->exchange;
     leave_exchange(self);
     http_end(exchange);
-    close_stream(self);
+    http_proxy_close_stream(self);
 }
 
-/* ---- the pod's side -------------------------------------------------------------------------- */
+/* ---- The pod's side -------------------------------------------------------------------------- */
 
-static void on_open(void *context)
+static void on_http_proxy_open(void *context)
 {
     struct http_proxy *self = context;
     stream_write(self->stream, self->request.data, self->request.size);
     buf_release(&self->request);
 }
 
-static void on_data(void *context, const char *data, size_t size)
+static void on_http_proxy_data(void *context, const char *data, size_t size)
 {
     struct http_proxy *self = context;
     struct err err = ERR_INIT;
@@ -183,7 +183,7 @@ static void on_data(void *context, const char *data, size_t size)
         return;
     if (http_proxy_answer_feed(&self->answer, data, size, &used, &err) < 0) {
         fail_exchange(self, &err);
-        close_stream(self);
+        http_proxy_close_stream(self);
     } else if (self->answer.switched) {
         switch_protocol(self, data + used, size - used);
     } else if (self->answer.whole) {
@@ -191,14 +191,14 @@ static void on_data(void *context, const char *data, size_t size)
     } else if (http_pending(self->exchange) > TO_CLIENT_HIGH) {
         stream_pause(self->stream, true);
     }
-    free_if_done(self);
+    http_proxy_free_if_done(self);
 }
 
-static void on_sent(void *context)
+static void on_http_proxy_sent(void *context)
 {
 }
 
-static void on_end(void *context, const struct err *broken)
+static void on_http_proxy_end(void *context, const struct err *broken)
 {
     struct http_proxy *self = context;
     struct err err = ERR_INIT;
@@ -210,28 +210,28 @@ static void on_end(void *context, const struct err *broken)
         fail_exchange(self, &err);
     else
         on_answered(self);
-    close_stream(self);
+    http_proxy_close_stream(self);
 }
 
-static void on_closed(void *context)
+static void on_http_proxy_closed(void *context)
 {
     struct http_proxy *self = context;
     struct err err = ERR_INIT;
     self->stream = NULL;
     err_set(&err, ERR_UNAVAILABLE, "the connection to the pod was closed");
     fail_exchange(self, &err);
-    free_if_done(self);
+    http_proxy_free_if_done(self);
 }
 
 static const struct stream_handler STREAM_HANDLER = {
-    .on_open = on_open,
-    .on_data = on_data,
-    .on_sent = on_sent,
-    .on_end = on_end,
-    .on_closed = on_closed,
+    .on_open = on_http_proxy_open,
+    .on_data = on_http_proxy_data,
+    .on_sent = on_http_proxy_sent,
+    .on_end = on_http_proxy_end,
+    .on_closed = on_http_proxy_closed,
 };
 
-static void on_connected(void *context, struct stream *stream, const struct err *err)
+static void on_http_proxy_connected(void *context, struct stream *stream, const struct err *err)
 {
     struct http_proxy *self = context;
     self->connecting = NULL;
@@ -241,13 +241,13 @@ static void on_connected(void *context, struct stream *stream, const struct err 
         return;
     }
     fail_exchange(self, err);
-    free_if_done(self);
+    http_proxy_free_if_done(self);
 }
 
-/* ---- the target ------------------------------------------------------------------------------ */
+/* ---- The target ------------------------------------------------------------------------------ */
 
-static int load(struct api_call *call, const char *plural, const char *name, struct json **ret,
-                struct err *err)
+static int http_proxy_load(struct api_call *call, const char *plural, const char *name,
+                           struct json **ret, struct err *err)
 {
     const struct registry_resource *resource = registry_built_in("", "v1", plural);
     const char *key = stored_key(call->arena, resource, call->route.namespace_, name);
@@ -265,7 +265,7 @@ static int find_pod(struct api_call *call, struct target *ret, struct err *err)
     struct json *pod;
     int result = http_proxy_name_parse(call->arena, call->route.name, "pod", &name, err);
     if (result == 0)
-        result = load(call, "pods", name.name, &pod, err);
+        result = http_proxy_load(call, "pods", name.name, &pod, err);
     if (result == 0)
         result = http_proxy_pod_port(pod, name.port, &ret->port, err);
     if (result == 0)
@@ -283,11 +283,11 @@ static int find_behind_service(struct api_call *call, struct target *ret, struct
     rand_secure(&seed, sizeof(seed));
     int result = http_proxy_name_parse(call->arena, call->route.name, "service", &name, err);
     if (result == 0)
-        result = load(call, "services", name.name, &service, err);
+        result = http_proxy_load(call, "services", name.name, &service, err);
     if (result == 0)
         result = http_proxy_service_port(service, name.port, &port, err);
     if (result == 0)
-        result = load(call, "endpoints", name.name, &endpoints, err);
+        result = http_proxy_load(call, "endpoints", name.name, &endpoints, err);
     if (result == 0)
         result = http_proxy_pick_endpoint(json_get(endpoints, "subsets"), name.name, port, seed,
                                           &address, &ret->port, err);
@@ -299,13 +299,13 @@ static int find_behind_service(struct api_call *call, struct target *ret, struct
                        "endpoint %.63s of service \"%.253s\" is not a pod, and the proxy reaches "
                        "only pods",
                        json_get_string(address, "ip", ""), name.name);
-    result = load(call, "pods", json_get_string(reference, "name", ""), &pod, err);
+    result = http_proxy_load(call, "pods", json_get_string(reference, "name", ""), &pod, err);
     if (result == 0)
         ret->pod = pod;
     return result;
 }
 
-static int check_pod(struct api_call *call, const struct json *pod, struct err *err)
+static int http_proxy_check_pod(struct api_call *call, const struct json *pod, struct err *err)
 {
     if (!engine_backend(call->engine)->connect)
         return err_set(err, ERR_UNAVAILABLE,
@@ -316,7 +316,7 @@ static int check_pod(struct api_call *call, const struct json *pod, struct err *
     return 0;
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------- */
+/* ---- Nodes ----------------------------------------------------------------------------------- */
 
 static void list_pods_of_node(struct api_call *call, struct buf *ret)
 {
@@ -339,15 +339,15 @@ static void list_pods_of_node(struct api_call *call, struct buf *ret)
     json_write(list, ret);
 }
 
-/* A node here is a part of the server, and has no kubelet: what users ask one for most is answered
- * from here. */
+/* A node is a part of this server and has no kubelet. The most common requests to a kubelet are
+ * answered here. */
 static void answer_for_node(struct api_call *call)
 {
     struct err err = ERR_INIT;
     struct json *node;
     _cleanup_buf_ struct buf text;
     buf_init(&text, SIZE_MAX);
-    if (load(call, "nodes", call->route.name, &node, &err) < 0) {
+    if (http_proxy_load(call, "nodes", call->route.name, &node, &err) < 0) {
         api_respond_error(call, &err);
     } else if (call->route.verb == VERB_GET && str_eq(call->route.rest, "/healthz")) {
         http_respond(call->exchange, 200, "text/plain; charset=utf-8", "ok", 2);
@@ -356,14 +356,14 @@ static void answer_for_node(struct api_call *call)
         http_respond(call->exchange, 200, "application/json", text.data, text.size);
     } else {
         err_set(&err, ERR_NOT_FOUND,
-                "nodes of this server have no kubelet: GET of /healthz and /pods is all there is");
+                "nodes of this server have no kubelet: they serve only GET /healthz and GET /pods");
         api_respond_error(call, &err);
     }
 }
 
-/* ---- the beginning --------------------------------------------------------------------------- */
+/* ---- The beginning --------------------------------------------------------------------------- */
 
-/* Relative links of a page need the slash; from Kubernetes. */
+/* Relative links of a page need the slash. Kubernetes does the same. */
 static bool redirect_to_slash(struct api_call *call)
 {
     const struct http_request *request = call->exchange->request;
@@ -380,7 +380,7 @@ static bool redirect_to_slash(struct api_call *call)
     return true;
 }
 
-static void start(struct api_call *call, const struct target *target)
+static void http_proxy_start(struct api_call *call, const struct target *target)
 {
     struct http_proxy *self = mem_zalloc(sizeof(*self));
     const struct http_request *request = call->exchange->request;
@@ -399,11 +399,11 @@ static void start(struct api_call *call, const struct target *target)
     http_proxy_write_request(call->arena, request, path, host, &self->request);
     http_proxy_answer_init(&self->answer, str_eq(request->method, "HEAD"), &ANSWER_HANDLER, self);
     call->exchange->context = self;
-    call->exchange->on_cancel = on_cancel;
-    call->exchange->on_drain = on_drain;
-    open_call_add(self->open_calls, &self->link, "pods", end_link);
-    self->connecting =
-        self->backend.connect(self->backend.context, target->pod, target->port, on_connected, self);
+    call->exchange->on_cancel = on_http_proxy_cancel;
+    call->exchange->on_drain = on_http_proxy_drain;
+    open_call_add(self->open_calls, &self->link, "pods", on_http_proxy_server_end);
+    self->connecting = self->backend.connect(self->backend.context, target->pod, target->port,
+                                             on_http_proxy_connected, self);
 }
 
 void http_proxy_handle(struct api_call *call)
@@ -416,8 +416,8 @@ void http_proxy_handle(struct api_call *call)
         return;
     }
     if ((str_eq(plural, "pods") ? find_pod : find_behind_service)(call, &target, &err) < 0 ||
-        check_pod(call, target.pod, &err) < 0)
+        http_proxy_check_pod(call, target.pod, &err) < 0)
         api_respond_error(call, &err);
     else if (!redirect_to_slash(call))
-        start(call, &target);
+        http_proxy_start(call, &target);
 }

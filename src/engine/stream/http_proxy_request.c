@@ -1,4 +1,4 @@
-/* Header lines on their way through a proxy; see http_proxy.h. */
+/* The headers that pass through the proxy; see http_proxy.h. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
@@ -32,9 +32,9 @@ const char *http_proxy_upgrade_of(const struct http_request *request)
     return asks ? http_header_get(request->headers, "Upgrade") : NULL;
 }
 
-/* Headers that are meant for this server alone. Host and length are written again; a body that is
- * here whole need not be asked for. */
-static bool is_for_us(const char *name)
+/* Headers that are only for this server. Host and length are written again, and Expect is not
+ * needed because the body is complete. */
+static bool is_header_for_server(const char *name)
 {
     static const char *const NAMES[] = {
         "Authorization", "Host", "Content-Length", "Expect", "X-Forwarded-For", "X-Forwarded-Uri"};
@@ -44,7 +44,7 @@ static bool is_for_us(const char *name)
     return strncasecmp(name, "Impersonate-", strlen("Impersonate-")) == 0;
 }
 
-/* "127.0.0.1:40112" without its port. */
+/* The length of "127.0.0.1:40112" without its port. */
 static size_t host_size(const char *peer)
 {
     const char *colon = strrchr(peer, ':');
@@ -59,7 +59,8 @@ void http_proxy_write_request(struct arena *arena, const struct http_request *re
     buf_printf(ret, "%s %s%s%s HTTP/1.1\r\nHost: %s\r\n", request->method,
                http_path_encode(arena, path), request->query[0] ? "?" : "", request->query, host);
     for (const struct http_header *line = request->headers; line; line = line->next)
-        if (!is_for_us(line->name) && !http_proxy_is_hop_header(request->headers, line->name))
+        if (!is_header_for_server(line->name) &&
+            !http_proxy_is_hop_header(request->headers, line->name))
             buf_printf(ret, "%s: %s\r\n", line->name, line->value);
     buf_printf(ret, "X-Forwarded-For: %.*s\r\nX-Forwarded-Uri: %s\r\n", (int)host_size(peer), peer,
                http_path_encode(arena, request->path));

@@ -1,4 +1,5 @@
-/* Where a request to a proxy goes; see http_proxy.h. The rules and sentences are Kubernetes'. */
+/* Finds the target of a proxied request; see http_proxy.h. The rules and messages are those of
+ * Kubernetes. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/str.h"
@@ -66,7 +67,7 @@ int http_proxy_service_port(const struct json *service, const char *text, const 
                    (long long)number, json_get_string(json_get(service, "metadata"), "name", ""));
 }
 
-static const struct json *find_port(const struct json *subset, const char *name)
+static const struct json *http_proxy_find_port(const struct json *subset, const char *name)
 {
     JSON_EACH (port, json_get(subset, "ports")) {
         if (str_eq(json_get_string(port, "name", ""), name))
@@ -83,7 +84,7 @@ int http_proxy_pick_endpoint(const struct json *subsets, const char *service, co
     for (size_t i = 0; i < count; i++) {
         const struct json *subset = json_element(subsets, (size_t)((seed + i) % count));
         const struct json *addresses = json_get(subset, "addresses");
-        const struct json *found = find_port(subset, port);
+        const struct json *found = http_proxy_find_port(subset, port);
         size_t address_count = json_count(addresses);
         if (!found || address_count == 0)
             continue;

@@ -1,4 +1,4 @@
-/* Bytes between a client and a pod after the protocol was changed; see http_proxy.h. */
+/* Passes bytes between a client and a pod after the protocol was changed; see http_proxy.h. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
@@ -7,21 +7,21 @@
 
 #include <stdlib.h>
 
-enum { PENDING_HIGH = 256 * 1024 }; /* not taken by one side: the other waits */
+enum { PENDING_HIGH = 256 * 1024 }; /* bytes that one side has not read: the other pauses */
 
-struct tunnel;
+struct http_proxy_tunnel;
 
 struct side {
-    struct tunnel *tunnel;
+    struct http_proxy_tunnel *http_proxy_tunnel;
     struct side *other;
     struct stream *stream; /* NULL: gone */
     bool ended, closing;
 };
 
-struct tunnel {
+struct http_proxy_tunnel {
     struct side client, pod;
     struct open_call link;
-    bool over; /* out of the server's ring */
+    bool over; /* removed from the open calls */
 };
 
 static void close_side(struct side *side)
@@ -32,7 +32,7 @@ static void close_side(struct side *side)
     }
 }
 
-static void close_tunnel(struct tunnel *self)
+static void close_tunnel(struct http_proxy_tunnel *self)
 {
     if (!self->over) {
         self->over = true;
@@ -42,16 +42,16 @@ static void close_tunnel(struct tunnel *self)
     close_side(&self->pod);
 }
 
-static void end_link(struct open_call *link)
+static void on_http_proxy_tunnel_server_end(struct open_call *link)
 {
-    close_tunnel(CONTAINER_OF(link, struct tunnel, link));
+    close_tunnel(CONTAINER_OF(link, struct http_proxy_tunnel, link));
 }
 
-static void on_open(void *context)
+static void on_http_proxy_tunnel_open(void *context)
 {
 }
 
-static void on_data(void *context, const char *data, size_t size)
+static void on_http_proxy_tunnel_data(void *context, const char *data, size_t size)
 {
     struct side *side = context, *other = side->other;
     if (!other->stream || other->closing)
@@ -61,7 +61,7 @@ static void on_data(void *context, const char *data, size_t size)
         stream_pause(side->stream, true);
 }
 
-static void on_sent(void *context)
+static void on_http_proxy_tunnel_sent(void *context)
 {
     const struct side *other = ((struct side *)context)->other;
     if (other->stream && !other->closing)
@@ -76,12 +76,12 @@ static void finish_side(struct side *side)
     }
 }
 
-static void on_end(void *context, const struct err *err)
+static void on_http_proxy_tunnel_end(void *context, const struct err *err)
 {
     struct side *side = context, *other = side->other;
     side->ended = true;
     if (err || !other->stream) {
-        close_tunnel(side->tunnel);
+        close_tunnel(side->http_proxy_tunnel);
     } else if (other->ended) {
         finish_side(side);
         finish_side(other);
@@ -90,10 +90,10 @@ static void on_end(void *context, const struct err *err)
     }
 }
 
-static void on_closed(void *context)
+static void on_http_proxy_tunnel_closed(void *context)
 {
     struct side *side = context;
-    struct tunnel *self = side->tunnel;
+    struct http_proxy_tunnel *self = side->http_proxy_tunnel;
     bool finished = side->ended && side->other->ended;
     side->stream = NULL;
     if (!finished)
@@ -105,20 +105,20 @@ static void on_closed(void *context)
 }
 
 static const struct stream_handler HANDLER = {
-    .on_open = on_open,
-    .on_data = on_data,
-    .on_sent = on_sent,
-    .on_end = on_end,
-    .on_closed = on_closed,
+    .on_open = on_http_proxy_tunnel_open,
+    .on_data = on_http_proxy_tunnel_data,
+    .on_sent = on_http_proxy_tunnel_sent,
+    .on_end = on_http_proxy_tunnel_end,
+    .on_closed = on_http_proxy_tunnel_closed,
 };
 
-void http_proxy_tunnel_new(struct list_head *watchers, struct stream *client, struct stream *pod,
+void http_proxy_tunnel_new(struct list_head *open_calls, struct stream *client, struct stream *pod,
                            const char *early, size_t early_size)
 {
-    struct tunnel *self = mem_zalloc(sizeof(*self));
-    self->client = (struct side){.tunnel = self, .other = &self->pod, .stream = client};
-    self->pod = (struct side){.tunnel = self, .other = &self->client, .stream = pod};
-    open_call_add(watchers, &self->link, "pods", end_link);
+    struct http_proxy_tunnel *self = mem_zalloc(sizeof(*self));
+    self->client = (struct side){.http_proxy_tunnel = self, .other = &self->pod, .stream = client};
+    self->pod = (struct side){.http_proxy_tunnel = self, .other = &self->client, .stream = pod};
+    open_call_add(open_calls, &self->link, "pods", on_http_proxy_tunnel_server_end);
     pod->handler = &HANDLER;
     pod->context = &self->pod;
     stream_start(client, &HANDLER, &self->client);

@@ -1,5 +1,5 @@
-/* GET and POST pods/NAME/portforward: the question is checked here, the connection's protocol
- * changed, and the session left to port_forward_spdy.c or port_forward_websocket.c. */
+/* GET and POST pods/NAME/portforward: checks the request, changes the protocol of the connection,
+ * and passes it to port_forward_spdy.c or port_forward_websocket.c. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/call.h"
@@ -13,8 +13,8 @@
 static const char SPDY[] = "SPDY/3.1", PROTOCOL[] = "portforward.k8s.io",
                   OFFER[] = "X-Stream-Protocol-Version";
 
-/* What WebSocket may carry, the most wanted first: SPDY in its messages, as kubectl since 1.31 asks
- * for it, or channels, as other clients do. */
+/* The protocols over WebSocket, the preferred ones first: SPDY in its messages, which kubectl uses
+ * since 1.31, or channels, which other clients use. */
 static const struct websocket_protocol {
     const char *name;
     bool channels, half_closes;
@@ -43,8 +43,8 @@ static int choose_websocket(const struct http_request *request,
                    offer ? offer : "");
 }
 
-/* Newer versions of kubectl fall back to bare SPDY where WebSocket is refused; `ret` is NULL for
- * it. */
+/* Chooses the protocol; *ret is NULL for SPDY without WebSocket, to which newer versions of kubectl
+ * fall back. */
 static int check_upgrade(const struct http_request *request, const struct websocket_protocol **ret,
                          struct err *err)
 {
@@ -66,7 +66,7 @@ static int check_upgrade(const struct http_request *request, const struct websoc
     return 0;
 }
 
-/* The ports of the query: "ports=80,81", also repeated. */
+/* Reads the ports of the query: "ports=80,81", which may be repeated. */
 static int read_ports(struct api_call *call, struct port_forward_ports *ret, struct err *err)
 {
     const char *text;
@@ -91,15 +91,15 @@ static int read_ports(struct api_call *call, struct port_forward_ports *ret, str
     return ret->count ? 0 : err_set(err, ERR_BAD_REQUEST, "query parameter \"ports\" is required");
 }
 
-static int upgrade(struct api_call *call, const struct websocket_protocol *protocol,
-                   struct stream **ret, struct err *err)
+static int port_forward_upgrade(struct api_call *call, const struct websocket_protocol *protocol,
+                                struct stream **ret, struct err *err)
 {
     const struct http_header chosen = {.name = OFFER, .value = PROTOCOL};
     return protocol ? websocket_upgrade(call->exchange, protocol->name, ret, err)
                     : http_upgrade(call->exchange, SPDY, &chosen, ret, err);
 }
 
-static int check_pod(struct api_call *call, const struct json *pod, struct err *err)
+static int port_forward_check_pod(struct api_call *call, const struct json *pod, struct err *err)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "Pending");
     if (!engine_backend(call->engine)->connect)
@@ -114,18 +114,18 @@ static int check_pod(struct api_call *call, const struct json *pod, struct err *
 }
 
 static void begin_session(struct api_call *call, const struct websocket_protocol *protocol,
-                          struct stream *line, const struct json *pod,
+                          struct stream *stream, const struct json *pod,
                           const struct port_forward_ports *ports)
 {
     const char *key =
         stored_key(call->arena, call->route.resource, call->route.namespace_, call->route.name);
     if (protocol && protocol->channels) {
-        port_forward_websocket_new(call->engine, line, key, pod, ports);
+        port_forward_websocket_new(call->engine, stream, key, pod, ports);
         return;
     }
     if (protocol)
-        line = websocket_stream_new(engine_loop(call->engine), line);
-    port_forward_spdy_new(call->engine, line, key, pod);
+        stream = websocket_stream_new(engine_loop(call->engine), stream);
+    port_forward_spdy_new(call->engine, stream, key, pod);
 }
 
 void port_forward_handle(struct api_call *call)
@@ -135,15 +135,15 @@ void port_forward_handle(struct api_call *call)
     int64_t revision;
     const struct websocket_protocol *protocol = NULL;
     struct port_forward_ports ports = {0};
-    struct stream *line = NULL;
+    struct stream *stream = NULL;
     if (api_load(call, call->route.name, &pod, &revision, &err) < 0 ||
         check_upgrade(call->exchange->request, &protocol, &err) < 0 ||
-        check_pod(call, pod, &err) < 0 ||
+        port_forward_check_pod(call, pod, &err) < 0 ||
         (protocol && protocol->channels && read_ports(call, &ports, &err) < 0) ||
-        upgrade(call, protocol, &line, &err) < 0) {
+        port_forward_upgrade(call, protocol, &stream, &err) < 0) {
         api_respond_error(call, &err);
         return;
     }
     ports.half_closes = protocol && protocol->half_closes;
-    begin_session(call, protocol, line, pod, &ports);
+    begin_session(call, protocol, stream, pod, &ports);
 }

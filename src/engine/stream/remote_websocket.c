@@ -114,12 +114,12 @@ static void remote_websocket_take_bytes(struct remote_websocket *self, const cha
         if (self->variant.half_closes && size && data[0] == REMOTE_STDIN)
             remote_command_input_end(self->base.command);
         break;
-    default: /* nothing is expected on the others */
+    default: /* no input is expected on other channels */
         break;
     }
 }
 
-/* A whole message of text as the bytes it stands for. */
+/* Decodes a whole message in base64. */
 static void remote_websocket_take_text(struct remote_websocket *self)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

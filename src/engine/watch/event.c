@@ -1,6 +1,6 @@
-/* The events of a watch as JSON lines. A plain watcher gets the stored bytes as they are; one with
- * a selector gets what enters and leaves its set as ADDED and DELETED; one that wants Tables gets
- * one row per event. */
+/* The events of a watch as JSON lines. A watcher without options gets the stored bytes. A watcher
+ * with a selector gets objects that enter and leave its set as ADDED and DELETED. A watcher with
+ * Tables gets one row per event. */
 #include "base/buf.h"
 #include "engine/stored/version_trees.h"
 #include "engine/watch/internal.h"
@@ -50,43 +50,45 @@ static struct json *as_table(struct watcher *watcher, const struct json *object)
     return table;
 }
 
-static const struct json *tree_of(struct watcher *watcher, struct store_object *stored)
+static const struct json *watch_tree_of(struct watcher *watcher, struct store_object *stored)
 {
     return version_trees_get(engine_version_trees(watcher->call->engine), stored);
 }
 
-/* An object in the form of a watcher that does not want it whole. */
+/* The object as a Table or as metadata alone. */
 static struct json *as_formed(struct watcher *watcher, const struct json *object)
 {
     return watcher->table ? as_table(watcher, object)
                           : api_as_partial(watcher->call, watcher->scratch, object);
 }
 
-static bool wants_whole(const struct watcher *watcher)
+static bool wants_whole_objects(const struct watcher *watcher)
 {
     return !watcher->table && !watcher->call->partial;
 }
 
-/* One object of the store in the watcher's form. */
+/* Appends a stored object in the watcher's form. */
 static void append_formed(struct watcher *watcher, const char *type, struct store_object *stored,
                           struct buf *out)
 {
     const struct json *json;
-    if (wants_whole(watcher))
+    if (wants_whole_objects(watcher))
         append_stored(watcher, type, stored, out);
-    else if ((json = tree_of(watcher, stored)))
+    else if ((json = watch_tree_of(watcher, stored)))
         append_json(watcher, type, as_formed(watcher, json), out);
 }
 
-/* What left the set is shown as it was when it was in it, with the version that took it out. */
-static void append_leaver(struct watcher *watcher, struct store_object *previous, int64_t revision,
-                          struct buf *out)
+/* An object that left the set is shown as it was in the set, with the revision of the change that
+ * removed it. */
+static void append_removed_object(struct watcher *watcher, struct store_object *previous,
+                                  int64_t revision, struct buf *out)
 {
     struct arena *arena = watcher->scratch;
-    struct json *left = json_clone(arena, tree_of(watcher, previous));
+    struct json *left = json_clone(arena, watch_tree_of(watcher, previous));
     json_set(arena, json_ensure_object(arena, left, "metadata"), "resourceVersion",
              json_stringf(arena, "%" PRId64, revision));
-    append_json(watcher, "DELETED", wants_whole(watcher) ? left : as_formed(watcher, left), out);
+    append_json(watcher, "DELETED", wants_whole_objects(watcher) ? left : as_formed(watcher, left),
+                out);
 }
 
 struct watch_event *watch_event_of_object(struct watcher *watcher, const char *type,
@@ -94,12 +96,12 @@ struct watch_event *watch_event_of_object(struct watcher *watcher, const char *t
 {
     struct watch_events *events = engine_watch_events(watcher->call->engine);
     int64_t now_ms = loop_wall_ms(engine_loop(watcher->call->engine));
-    const struct watch_form form = {.revision = revision,
-                                    .type = type,
-                                    .columns = watcher->table && !watcher->columns_sent,
-                                    .second = watcher->table ? now_ms / 1000 : 0,
-                                    .look = watcher->look};
-    struct watch_event *event = watch_events_find(events, &form);
+    const struct watch_event_key key = {.revision = revision,
+                                        .type = type,
+                                        .columns = watcher->table && !watcher->columns_sent,
+                                        .second = watcher->table ? now_ms / 1000 : 0,
+                                        .options = watcher->options};
+    struct watch_event *event = watch_events_find(events, &key);
     if (event) {
         watcher->columns_sent = true;
         return event;
@@ -110,11 +112,11 @@ struct watch_event *watch_event_of_object(struct watcher *watcher, const char *t
     if (revision == stored->revision)
         append_formed(watcher, type, stored, &out);
     else
-        append_leaver(watcher, stored, revision, &out);
+        append_removed_object(watcher, stored, revision, &out);
     if (!out.size)
         return NULL;
     watcher->encoding = true;
-    event = watch_events_add(events, &form, out.data, out.size);
+    event = watch_events_add(events, &key, out.data, out.size);
     watcher->encoding = false;
     return event;
 }
@@ -123,7 +125,7 @@ bool watch_matches(struct watcher *watcher, struct store_object *stored)
 {
     if (!stored || watcher->filter.all)
         return stored && stored_is_readable(stored);
-    const struct json *json = tree_of(watcher, stored);
+    const struct json *json = watch_tree_of(watcher, stored);
     return json && api_filter_matches(&watcher->filter, json);
 }
 

@@ -1,8 +1,7 @@
-/* WATCH: the changes of a resource as a stream of JSON lines, which event.c makes.
- *
- * What a client has not read waits as shared events (watch_events.h), and the present state that a
- * watch begins with as references to stored objects; a connection itself holds little. A watcher
- * that falls too far behind is ended with 410 Gone, and lists again. */
+/* WATCH: the changes of a resource as a stream of JSON lines, which event.c makes. What a client
+ * has not read yet is kept as shared events (events.h), and the initial state of a watch as
+ * references to stored objects; a connection itself holds little. A watcher that is too far behind
+ * is ended with 410 Gone, and its client lists again. */
 #include "engine/watch/watch.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -14,22 +13,22 @@
 #include <stdlib.h>
 
 enum {
-    /* What a connection holds unread: one record of TLS waits, the next is being sent. A buffer of
-     * that size takes 32 KiB. */
+    /* Unread bytes that a connection holds: one TLS record waits while the next is being sent. A
+     * buffer of that size takes 32 KiB. */
     STREAM_HIGH = 24 * 1024,
-    /* The same of a watch of this process, where an event is larger than that: smaller ones are
-     * taken whole in the next turn. */
+    /* Limit of a watch of this process, for an event that is larger than this. Smaller events are
+     * read whole in the next turn. */
     LOCAL_HIGH = 256 * 1024,
     BOOKMARK_MS = 60 * 1000,
     TIMEOUT_DEFAULT_S = 3600,
     TIMEOUT_MAX_S = 24 * 3600,
-    NOBODYS_REVISION = 1, /* written before the server listened: no list was ever of it */
+    FIRST_REVISION = 1, /* written before the server listened: no list has this revision */
 };
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
-/* No further event is put into the backlog. */
-static void stop(struct watcher *watcher)
+/* Stops adding events to the backlog. */
+static void watcher_stop(struct watcher *watcher)
 {
     if (watcher->watch)
         store_watch_stop(TAKE(watcher->watch));
@@ -41,36 +40,36 @@ static void stop(struct watcher *watcher)
     watcher->initial_end = false;
 }
 
-static void release(struct watcher *watcher)
+static void watcher_release(struct watcher *watcher)
 {
-    stop(watcher);
+    watcher_stop(watcher);
     open_call_remove(&watcher->link);
     watch_backlog_release(&watcher->backlog);
     watcher->scratch = arena_free(watcher->scratch);
 }
 
-static void canceled(struct http_exchange *exchange)
+static void on_watch_canceled(struct http_exchange *exchange)
 {
-    release(exchange->context);
+    watcher_release(exchange->context);
 }
 
-static void finish(struct watcher *watcher)
+static void watcher_finish(struct watcher *watcher)
 {
     struct http_exchange *exchange = watcher->call->exchange;
-    release(watcher);
+    watcher_release(watcher);
     exchange->on_cancel = NULL;
     exchange->on_drain = NULL;
-    http_end(exchange); /* the watcher's memory goes with it */
+    http_end(exchange); /* frees the watcher, too */
 }
 
-static void end_link(struct open_call *link)
+static void on_watch_server_end(struct open_call *link)
 {
-    finish(CONTAINER_OF(link, struct watcher, link));
+    watcher_finish(CONTAINER_OF(link, struct watcher, link));
 }
 
 /* ---- Sending --------------------------------------------------------------------------------- */
 
-/* The next object of the present state, or the mark of its end, becomes the current event. */
+/* Makes the next object of the initial state, or the bookmark at its end, the current event. */
 static void begin_initial(struct watcher *watcher)
 {
     struct watch_event *event = NULL;
@@ -90,8 +89,8 @@ static void begin_initial(struct watcher *watcher)
         watch_backlog_begin(&watcher->backlog, event);
 }
 
-/* Give the connection what it takes. The watcher may be gone afterwards. */
-static void pump(struct watcher *watcher)
+/* Writes as much as the connection takes. May free the watcher. */
+static void watcher_pump(struct watcher *watcher)
 {
     struct http_exchange *exchange = watcher->call->exchange;
     struct watch_backlog *backlog = &watcher->backlog;
@@ -115,19 +114,19 @@ static void pump(struct watcher *watcher)
         watch_backlog_take(backlog, size);
     }
     if (watcher->ending)
-        finish(watcher);
+        watcher_finish(watcher);
 }
 
-static void on_drain(struct http_exchange *exchange)
+static void on_watch_drain(struct http_exchange *exchange)
 {
-    pump(exchange->context);
+    watcher_pump(exchange->context);
 }
 
-/* The client is too far behind. What it has begun to read it may read to its end. */
-static void expire(struct watcher *watcher)
+/* The client is too far behind. It still gets the whole current event. */
+static void watcher_expire(struct watcher *watcher)
 {
     struct err err = ERR_INIT;
-    stop(watcher);
+    watcher_stop(watcher);
     watcher->ending = true;
     watch_backlog_drop(&watcher->backlog);
     err_set(&err, ERR_EXPIRED,
@@ -141,41 +140,41 @@ static void expire(struct watcher *watcher)
         watch_event_unref(event);
 }
 
-/* The server needs the memory: called when any watcher adds an event. */
+/* The server needs the memory. Called when any watcher adds an event. */
 static void end_backlog(struct watch_backlog *backlog)
 {
     struct watcher *watcher = CONTAINER_OF(backlog, struct watcher, backlog);
     if (!watcher->ending)
-        expire(watcher);
+        watcher_expire(watcher);
     else if (watcher->encoding)
         watch_backlog_clear(backlog);
     else
-        finish(watcher);
+        watcher_finish(watcher);
 }
 
-/* Put the event behind all others, unless the watch has ended meanwhile. The watcher may be gone
- * afterwards. */
+/* Adds the event to the backlog, unless the watch has ended. May free the watcher. */
 static void send_event(struct watcher *watcher, struct watch_event *event)
 {
     if (event && watcher->ending) {
         watch_event_unref(event);
     } else if (event && !watch_backlog_push(&watcher->backlog, event)) {
         watch_event_unref(event);
-        expire(watcher);
+        watcher_expire(watcher);
     }
-    pump(watcher);
+    watcher_pump(watcher);
 }
 
-static void on_timeout(struct loop_timer *timer)
+static void on_watch_timeout(struct loop_timer *timer)
 {
     struct watcher *watcher = CONTAINER_OF(timer, struct watcher, timeout);
-    stop(watcher);
+    watcher_stop(watcher);
     watcher->ending = true;
-    watch_backlog_drop(&watcher->backlog); /* the client goes on behind what it has read */
-    pump(watcher);
+    /* The client continues after the last event that it has read. */
+    watch_backlog_drop(&watcher->backlog);
+    watcher_pump(watcher);
 }
 
-static void on_event(void *context, const struct store_event *event)
+static void on_watch_event(void *context, const struct store_event *event)
 {
     static const char *const types[] = {
         [STORE_ADDED] = "ADDED", [STORE_MODIFIED] = "MODIFIED", [STORE_DELETED] = "DELETED"};
@@ -193,7 +192,8 @@ static void on_event(void *context, const struct store_event *event)
 static void on_bookmark(struct loop_timer *timer)
 {
     struct watcher *watcher = CONTAINER_OF(timer, struct watcher, bookmark);
-    /* A change is delivered in the turn in which it is committed, so all of them have been. */
+    /* Every change is delivered in the turn in which it is committed, so the backlog has all of
+     * them. */
     watcher->seen = store_revision(engine_store(watcher->call->engine));
     loop_timer_start(timer, BOOKMARK_MS);
     send_event(watcher, watch_bookmark_new(watcher, watcher->seen, false));
@@ -207,7 +207,7 @@ struct watch_options {
     bool initial_end; /* mark the end of the initial state */
 };
 
-static int read_options(struct api_call *call, struct watch_options *ret, struct err *err)
+static int watch_read_options(struct api_call *call, struct watch_options *ret, struct err *err)
 {
     const char *query = call->exchange->request->query;
     const char *version = api_query(call, "resourceVersion");
@@ -215,9 +215,9 @@ static int read_options(struct api_call *call, struct watch_options *ret, struct
     struct watch_options options = {.since = -1, .timeout_s = TIMEOUT_DEFAULT_S};
     options.initial_end = http_query_flag(query, "sendInitialEvents");
     int64_t asked = 0;
-    int r = str_is_empty(version) ? 0 : api_parse_version(version, &asked, err);
-    if (r < 0)
-        return r;
+    int result = str_is_empty(version) ? 0 : api_parse_version(version, &asked, err);
+    if (result < 0)
+        return result;
     if (asked > 0 && !options.initial_end)
         options.since = asked;
     if (!str_is_empty(timeout) &&
@@ -232,7 +232,7 @@ static int read_options(struct api_call *call, struct watch_options *ret, struct
     return 0;
 }
 
-/* History that is gone or yet to come is told inside the stream, where every client looks for it.
+/* A revision that is too old or too new is reported inside of the stream, where clients expect it.
  */
 static void answer_refused(struct watcher *watcher, const struct err *err)
 {
@@ -241,28 +241,28 @@ static void answer_refused(struct watcher *watcher, const struct err *err)
                               : kube_status_from_err(watcher->scratch, err, NULL);
     watch_backlog_begin(&watcher->backlog, watch_event_of_json(watcher, "ERROR", status));
     watcher->ending = true;
-    pump(watcher);
+    watcher_pump(watcher);
 }
 
 static int open_watch(struct watcher *watcher, const char *prefix, int64_t since, struct err *err)
 {
     struct store *store = engine_store(watcher->call->engine);
     int64_t current = store_revision(store);
-    if (since >= 0 && since <= NOBODYS_REVISION)
+    if (since >= 0 && since <= FIRST_REVISION)
         return err_set(err, ERR_EXPIRED, "too old resource version: %" PRId64 " (%" PRId64 ")",
                        since, current);
-    /* Upstream such a watch waits for the version in silence. Here revisions never repeat, so who
-     * knows a later one knew another store, and is sent to look what there is in this one. */
+    /* In Kubernetes such a watch waits for the revision without a response. Here revisions never
+     * repeat, so a client that knows a later one has seen another store, and must list again. */
     if (since > current)
         return err_set(err, ERR_EXPIRED,
                        "resource version %" PRId64 " is newer than this server's %" PRId64
                        ": list again",
                        since, current);
     watcher->seen = since >= 0 ? since : current;
-    return store_watch(store, prefix, watcher->seen, on_event, watcher, &watcher->watch, err);
+    return store_watch(store, prefix, watcher->seen, on_watch_event, watcher, &watcher->watch, err);
 }
 
-static void start(struct watcher *watcher, const struct watch_options *options)
+static void watcher_start(struct watcher *watcher, const struct watch_options *options)
 {
     struct api_call *call = watcher->call;
     struct err err = ERR_INIT;
@@ -274,14 +274,14 @@ static void start(struct watcher *watcher, const struct watch_options *options)
         answer_refused(watcher, &err);
         return;
     }
-    if (options->since < 0) /* everything there is, as if it had just been made */
+    if (options->since < 0) /* sends all objects as ADDED */
         watcher->initial_count = store_list(engine_store(call->engine), prefix, &watcher->initial);
     watcher->initial_end = options->initial_end;
     watcher->initial_revision = watcher->seen;
     loop_timer_start(&watcher->timeout, options->timeout_s * 1000);
     if (watcher->bookmarks)
         loop_timer_start(&watcher->bookmark, BOOKMARK_MS);
-    pump(watcher);
+    watcher_pump(watcher);
 }
 
 void watch_handle(struct api_call *call)
@@ -290,7 +290,8 @@ void watch_handle(struct api_call *call)
     struct watch_options options = {0};
     struct watcher *watcher = ARENA_NEW(call->arena, struct watcher);
     watcher->call = call;
-    if (read_options(call, &options, &err) < 0 || api_filter_of(call, &watcher->filter, &err) < 0 ||
+    if (watch_read_options(call, &options, &err) < 0 ||
+        api_filter_of(call, &watcher->filter, &err) < 0 ||
         kube_include_parse(api_query(call, "includeObject"), &watcher->include, &err) < 0) {
         api_respond_error(call, &err);
         return;
@@ -299,18 +300,18 @@ void watch_handle(struct api_call *call)
     watcher->table = call->table;
     watcher->bookmarks = http_query_flag(call->exchange->request->query, "allowWatchBookmarks");
     watcher->scratch = arena_new();
-    watcher->look = arena_printf(call->arena, "%s %s %d %d %p", api_call_version(call),
-                                 call->partial ? call->partial : "", watcher->table,
-                                 (int)watcher->include, (const void *)call->route.resource);
+    watcher->options = arena_printf(call->arena, "%s %s %d %d %p", api_call_version(call),
+                                    call->partial ? call->partial : "", watcher->table,
+                                    (int)watcher->include, (const void *)call->route.resource);
     const char *payer = call->exchange->user ? call->exchange->user : call->exchange->request->peer;
     watch_backlog_init(&watcher->backlog, engine_watch_events(call->engine),
                        call->exchange->in_process ? NULL : payer, end_backlog);
-    loop_timer_init(loop, &watcher->timeout, on_timeout);
+    loop_timer_init(loop, &watcher->timeout, on_watch_timeout);
     loop_timer_init(loop, &watcher->bookmark, on_bookmark);
     open_call_add(engine_open_calls(call->engine), &watcher->link, call->route.resource->storage,
-                  end_link);
+                  on_watch_server_end);
     call->exchange->context = watcher;
-    call->exchange->on_cancel = canceled;
-    call->exchange->on_drain = on_drain;
-    start(watcher, &options);
+    call->exchange->on_cancel = on_watch_canceled;
+    call->exchange->on_drain = on_watch_drain;
+    watcher_start(watcher, &options);
 }

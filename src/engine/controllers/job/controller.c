@@ -1,5 +1,5 @@
-/* Runs Jobs: hears of jobs and of the pods they control, asks job_reconcile() what shall be done
- * and has it done (job_run.h). All that must outlive it is in the objects. */
+/* Runs Jobs: watches jobs and the pods that they control, calls job_reconcile() and carries out its
+ * plan (run.h). All state that must survive a restart is in the objects. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -13,7 +13,7 @@
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-static int compare_age(const void *a, const void *b)
+static int job_compare_age(const void *a, const void *b)
 {
     const struct kube_object *x = *(struct kube_object *const *)a,
                              *y = *(struct kube_object *const *)b;
@@ -21,8 +21,8 @@ static int compare_age(const void *a, const void *b)
     return left != right ? (left < right ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-/* The oldest first. */
-static const struct json **gather_pods(struct job_run *run, size_t *ret_count)
+/* Sorted, the oldest first. */
+static const struct json **job_gather_pods(struct job_run *run, size_t *ret_count)
 {
     struct kube_informer *informer = hub_informer(run->run.hub, "pods");
     const struct kube_object *job = run->run.pass.workload;
@@ -32,14 +32,14 @@ static const struct json **gather_pods(struct job_run *run, size_t *ret_count)
         if (kube_meta_is_controlled_by(pod->json, job->uid))
             vec_push(&pods, pod);
     if (pods.count)
-        qsort(pods.items, pods.count, sizeof(pods.items[0]), compare_age);
+        qsort(pods.items, pods.count, sizeof(pods.items[0]), job_compare_age);
     *ret_count = pods.count;
     const struct json **trees = kube_pass_hold_all(&run->run.pass, pods.items, pods.count);
     vec_release(&pods);
     return trees;
 }
 
-static void plan(struct workload_run *workload_run)
+static void job_make_plan(struct workload_run *workload_run)
 {
     struct job_run *run = CONTAINER_OF(workload_run, struct job_run, run);
     struct kube_pass *pass = &run->run.pass;
@@ -47,7 +47,7 @@ static void plan(struct workload_run *workload_run)
         .job = pass->workload->json,
         .now_ms = loop_wall_ms(pass->loop),
     };
-    observed.pods = gather_pods(run, &observed.pod_count);
+    observed.pods = job_gather_pods(run, &observed.pod_count);
     job_reconcile(pass->arena, &observed, &run->plan);
     run->run.requeue_ms = run->plan.requeue_ms;
 }
@@ -57,10 +57,10 @@ static const struct workload_kind JOBS = {
     .component = JOB_COMPONENT,
     .stages = &JOB_RUN_STAGES,
     .run_size = sizeof(struct job_run),
-    .plan = plan,
+    .plan = job_make_plan,
 };
 
-/* ---- Hearing --------------------------------------------------------------------------------- */
+/* ---- Changes of objects ---------------------------------------------------------------------- */
 
 static void on_job_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
@@ -81,14 +81,14 @@ static void on_job_changed(void *self, struct kube_object *old, struct kube_obje
     workloads_add(self, job->namespace_, job->name);
 }
 
-static void *start(struct hub *hub)
+static void *job_controller_start(struct hub *hub)
 {
     struct workloads *jobs = mem_zalloc(sizeof(*jobs));
     workloads_init(jobs, hub, &JOBS);
     return jobs;
 }
 
-static void stop(void *self)
+static void job_controller_stop(void *self)
 {
     workloads_release(self);
     free(self);
@@ -101,7 +101,7 @@ static const struct controller_watch JOB_WATCHES[] = {
 };
 
 const struct controller JOB_CONTROLLER = {
-    .start = start,
-    .stop = stop,
+    .start = job_controller_start,
+    .stop = job_controller_stop,
     .watches = JOB_WATCHES,
 };

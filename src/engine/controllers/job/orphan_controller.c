@@ -1,6 +1,5 @@
-/* Pods that still carry a Job's finalizer but have no Job any more that would take it away: the Job
- * was deleted, or let them go. Nobody counts them, so they are set free at once; else their own
- * deletion would wait for ever. */
+/* Removes the finalizer of Jobs from pods that have no Job any more: the Job was deleted, or has
+ * released them. No controller counts these pods, and their deletion would wait for ever. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -39,7 +38,7 @@ static void on_released(void *context, struct json *object, const struct err *er
     hub_task_end(&release->task);
 }
 
-/* It is controlled by a Job that exists: of the same uid, not only of the same name. */
+/* Whether a Job that exists controls the pod, with the same uid, not only the same name. */
 static bool has_job(struct orphans *orphans, const struct kube_object *pod)
 {
     const struct json *owner = kube_meta_controller(pod->json);
@@ -51,7 +50,7 @@ static bool has_job(struct orphans *orphans, const struct kube_object *pod)
     return job && str_eq(job->uid, json_get_string(owner, "uid", ""));
 }
 
-static void work(void *context, const char *key)
+static void job_orphan_controller_work(void *context, const char *key)
 {
     struct orphans *orphans = context;
     struct hub *hub = orphans->hub;
@@ -73,7 +72,7 @@ static void work(void *context, const char *key)
                garbage_finalizer_patch(arena, pod->json, JOB_FINALIZER), on_released, release);
 }
 
-static void enqueue(struct orphans *orphans, const struct kube_object *pod)
+static void job_orphan_enqueue(struct orphans *orphans, const struct kube_object *pod)
 {
     _cleanup_free_ char *key = mem_printf("%s/%s", pod->namespace_, pod->name);
     if (kube_meta_has_finalizer(pod->json, JOB_FINALIZER) && !has_job(orphans, pod))
@@ -83,7 +82,7 @@ static void enqueue(struct orphans *orphans, const struct kube_object *pod)
 static void on_orphan_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     if (new_)
-        enqueue(self, new_);
+        job_orphan_enqueue(self, new_);
 }
 
 static void on_orphan_job_changed(void *self, struct kube_object *old, struct kube_object *new_)
@@ -95,18 +94,18 @@ static void on_orphan_job_changed(void *self, struct kube_object *old, struct ku
     struct kube_object *pod;
     for (size_t at = 0; (pod = kube_informer_next(pods, old->namespace_, &at));)
         if (kube_meta_is_controlled_by(pod->json, old->uid))
-            enqueue(orphans, pod);
+            job_orphan_enqueue(orphans, pod);
 }
 
-static void *start(struct hub *hub)
+static void *job_orphan_controller_start(struct hub *hub)
 {
     struct orphans *orphans = mem_zalloc(sizeof(*orphans));
     orphans->hub = hub;
-    orphans->queue = workqueue_new(hub_loop(hub), PARALLEL, work, orphans);
+    orphans->queue = workqueue_new(hub_loop(hub), PARALLEL, job_orphan_controller_work, orphans);
     return orphans;
 }
 
-static void stop(void *self)
+static void job_orphan_controller_stop(void *self)
 {
     struct orphans *orphans = self;
     workqueue_free(orphans->queue);
@@ -120,7 +119,7 @@ static const struct controller_watch JOB_ORPHAN_WATCHES[] = {
 };
 
 const struct controller JOB_ORPHAN_CONTROLLER = {
-    .start = start,
-    .stop = stop,
+    .start = job_orphan_controller_start,
+    .stop = job_orphan_controller_stop,
     .watches = JOB_ORPHAN_WATCHES,
 };

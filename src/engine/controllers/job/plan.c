@@ -1,4 +1,4 @@
-/* Writing down what a pass decided: actions, events, conditions, times. */
+/* Records the decisions of a pass: actions, events, conditions, times. */
 #include "engine/controllers/job/internal.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Asking as somebody else: who may, who one is then, and what is refused. */
+/* Impersonation: who may, which identity results, and what is rejected. */
 #include "api.h"
 #include "base/mem.h"
 
@@ -46,7 +46,7 @@ static const struct {
     {{{"Impersonate-User", "system:serviceaccount:default:builder"}},
      "{\"username\":\"system:serviceaccount:default:builder\",\"groups\":[\"system:serviceaccounts"
      "\",\"system:serviceaccounts:default\",\"system:authenticated\"]}"},
-    /* Groups that are named are all there are. */
+    /* If groups are named, the identity has no others. */
     {{{"Impersonate-User", "system:serviceaccount:default:builder"}, {"Impersonate-Group", "x"}},
      "{\"username\":\"system:serviceaccount:default:builder\",\"groups\":[\"x\","
      "\"system:authenticated\"]}"},
@@ -67,7 +67,8 @@ static void test_who(void **state)
     }
 }
 
-/* What the roles give him he has, and nothing of what who asks has himself. */
+/* The impersonated user has the permissions of its own roles, and none of the user that sent the
+ * request. */
 static void test_what(void **state)
 {
     struct api *api = *state;
@@ -113,7 +114,7 @@ static const struct {
      "impersonate resource \"serviceaccounts\" in API group \"\" in the namespace \"default\""},
 };
 
-/* Who may not ask as others is told so. */
+/* A user without the verb impersonate is rejected. */
 static void test_refused(void **state)
 {
     struct api *api = *state;

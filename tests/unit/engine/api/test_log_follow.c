@@ -1,4 +1,4 @@
-/* Following a log before there is one: who waits, for how long, and what he hears. */
+/* Following a log that has not begun: which requests wait, for how long, and what they get. */
 #include "api.h"
 
 #include "base/str.h"
@@ -18,7 +18,7 @@
 
 enum { PATIENCE_MS = 20000 };
 
-/* Whoever runs the pods: it tells what it was asked. */
+/* The backend that runs the pods: responds with what it was asked for. */
 static void tell(void *context, struct http_exchange *exchange, const struct json *pod,
                  const struct engine_pod_logs *options)
 {
@@ -86,7 +86,7 @@ static void a_pod_whose_name_begins_alike_is_another(void **state)
     set_status(api, "x-1", RUNNING);
     assert_int_equal(api_delete(api, PODS "/x-1?gracePeriodSeconds=0", NULL).status, 200);
     assert_false(stream_ended(stream));
-    stream_close(stream); /* who goes away while he waits */
+    stream_close(stream); /* the client disconnects while it waits */
     set_status(api, "x", RUNNING);
 }
 
@@ -103,7 +103,7 @@ static void what_somebody_must_change_is_told_at_once(void **state)
     stream = stream_open(api, FOLLOW, NULL);
     bind(api, "x");
     set_status(api, "x", WAITING("ErrImageNeverPull"));
-    end_with(stream, "main on n\n"); /* the node knows why it waits */
+    end_with(stream, "main on n\n"); /* the node knows why the container waits */
     end_with(stream_open(api, FOLLOW, NULL), "main on n\n");
 }
 
@@ -118,7 +118,7 @@ static void only_who_follows_the_present_run_waits(void **state)
                "\"ContainerCreating\"}},\"lastState\":{\"terminated\":{\"exitCode\":1}}}]}");
     end_with(stream_open(api, FOLLOW, NULL), "main on n\n"); /* it has run before */
     set_status(api, "x", "{\"phase\":\"Failed\",\"containerStatuses\":null}");
-    end_with(stream_open(api, FOLLOW, NULL), "main on n\n"); /* it never will */
+    end_with(stream_open(api, FOLLOW, NULL), "main on n\n"); /* it will never run */
 }
 
 static void patience_ends(void **state)
@@ -145,7 +145,7 @@ static void the_server_goes_away(void **state)
     struct stream *stream = stream_open(api, FOLLOW, NULL);
     api->engine = engine_free(api->engine);
     api_run(api, 100);
-    end_with(stream, "ask again when it is up");
+    end_with(stream, "try again when it is up");
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* PodGroups on a whole API, in virtual time: what starts when, what is told meanwhile, and what
- * becomes of a group when the scheduler dies in the middle of it. */
+/* PodGroups on a whole API, in virtual time: what starts when, which messages are written, and what
+ * happens to a group when the scheduler dies in the middle of it. */
 #include "api.h"
 
 #include "base/str.h"
@@ -41,7 +41,7 @@ static void make_group(struct api *api, const char *name, const char *spec)
          arena_printf(api->arena, "{'metadata': {'name': '%s'}, 'spec': {%s}}", name, spec));
 }
 
-/* `group` NULL: a pod of its own. */
+/* `group` NULL: a single pod. */
 static void make_pod(struct api *api, const char *name, const char *group, const char *cpu)
 {
     const char *label =
@@ -88,7 +88,7 @@ static size_t count_events(struct api *api, const char *reason)
     return json_count(json_get(answer.json, "items"));
 }
 
-/* From nothing to the whole group, with what is said on the way. */
+/* From no pods to the whole group, with the messages on the way. */
 static void test_story(void **state)
 {
     struct api *api = *state;
@@ -129,7 +129,7 @@ static void ignore(void *context, struct json *object, const struct err *err)
 {
 }
 
-/* A group in the making is not told of once for every pod of it. */
+/* While a group is being created, its message is not written once per pod. */
 static void test_says_it_once(void **state)
 {
     struct api *api = *state;
@@ -137,7 +137,7 @@ static void test_says_it_once(void **state)
     make_group(api, "g", "'minMember': 30");
     struct kube_client *client = kube_client_new(api->loop, api->transport, "test");
     for (int i = 0; i < 29; i++) {
-        /* A call of the api's own would let a second pass. */
+        /* A call of the test's API would let a second pass. */
         struct json *pod =
             kube_object_make(api->arena, &KUBE_PODS, "default", arena_printf(api->arena, "p%d", i));
         struct json *container = json_object(api->arena);
@@ -156,7 +156,8 @@ static void test_says_it_once(void **state)
     assert_int_equal(count_events(api, "FailedScheduling"), 29);
 }
 
-/* Room for one group of two: one of them starts, whole, and the other when that has ended. */
+/* Resources for one group of two: one group starts as a whole, and the other one when it has ended.
+ */
 static void test_two_groups(void **state)
 {
     struct api *api = *state;
@@ -185,7 +186,7 @@ static void test_two_groups(void **state)
     assert_string_equal(phase_of(api, waiting), "Scheduled");
 }
 
-/* A member that is replaced joins the others; so do more than must start. */
+/* A replaced member joins the others; so do members beyond minMember. */
 static void test_replaced_and_more(void **state)
 {
     struct api *api = *state;
@@ -213,7 +214,7 @@ static void test_replaced_and_more(void **state)
     assert_string_equal(phase_of(api, "g"), "Finished");
 }
 
-/* All of a group failed: what replaces them starts together again. */
+/* All pods of a group failed: their replacements start together again. */
 static void test_started_anew(void **state)
 {
     struct api *api = *state;
@@ -234,14 +235,14 @@ static void test_started_anew(void **state)
     assert_string_equal(node_of(api, "d"), "n1");
 }
 
-/* The scheduler died between two bindings. The next one gives the rest its room before anything
- * else gets it, also where others have waited longer. */
+/* The scheduler died between two bindings. The next one reserves resources for the rest before any
+ * other pod gets them, even if others have waited longer. */
 static void test_resumes(void **state)
 {
     struct api_controlled *fixture = *state;
     struct api *api = &fixture->api;
     make_node(api, "n1", "4");
-    api_run(api, 1000); /* it is no longer tainted as not ready */
+    api_run(api, 1000); /* the taint not-ready is gone */
     engine_controllers_free(fixture->controllers);
     make_pod(api, "single1", NULL, "1");
     make_pod(api, "single2", NULL, "1");
@@ -286,7 +287,7 @@ static void test_timeout(void **state)
     assert_string_equal(node_of(api, "b"), "n2");
 }
 
-/* A pod of a group that names another scheduler is not ours to bind or to count. */
+/* A pod of a group that names another scheduler is neither bound nor counted. */
 static void test_not_ours(void **state)
 {
     struct api *api = *state;
@@ -300,7 +301,7 @@ static void test_not_ours(void **state)
     assert_string_equal(api_at(api, PODS "/v", "status.conditions"), "");
 }
 
-/* A binding for a pod of another life is refused. */
+/* A binding with the uid of another pod is rejected. */
 static void test_binding_uid(void **state)
 {
     struct api_controlled *fixture = *state;
@@ -316,7 +317,7 @@ static void test_binding_uid(void **state)
 
 static void test_phases(void **state)
 {
-    /* Of each pod a letter: w waits, b bound, r runs, s succeeded, f failed, d runs and is being
+    /* One letter per pod: w waits, b bound, r runs, s succeeded, f failed, d runs and is being
      * deleted. */
     static const struct {
         const char *pods;
