@@ -1,4 +1,4 @@
-/* Building a cluster description; see cluster.h. */
+/* Builds a cluster description; see cluster.h. */
 #include "comm/cluster/cluster.h"
 
 #include "base/arena.h"
@@ -48,7 +48,8 @@ size_t cluster_builder_count(const struct cluster_builder *builder, enum ty_role
     return count;
 }
 
-/* "host:port" into the task. A host is not looked up here, only that it can be one. */
+/* Parses "host:port" into the task. Checks that the host can be a host name, and does not resolve
+ * it. */
 static int cluster_parse_address(const char *address, struct ty_task *task, struct err *err)
 {
     const char *colon = strrchr(address, ':'), *host = address;
@@ -128,7 +129,7 @@ static int cluster_compare_tasks(const void *a, const void *b)
     return (left->index > right->index) - (left->index < right->index);
 }
 
-/* Of pointers to tasks; equal addresses come to stand side by side. */
+/* Compares pointers to tasks, so that equal addresses are sorted side by side. */
 static int cluster_compare_addresses(const void *a, const void *b)
 {
     const struct ty_task *left = *(struct ty_task *const *)a, *right = *(struct ty_task *const *)b;

@@ -1,5 +1,5 @@
-/* The connections a member must have, one by one: looked up, tried, tried again, watched once they
- * stand; see rendezvous_private.h. */
+/* The links that a member needs: each one is resolved, connected, retried, and watched once it is
+ * ready; see rendezvous_private.h. */
 #include "base/str.h"
 #include "comm/group/rendezvous_private.h"
 #include "comm/transport/socket.h"
@@ -42,8 +42,8 @@ static void peer_link_start_handshake(struct rendezvous *rendezvous, struct peer
     peer_link->attempt_ends = now + ATTEMPT_MAX_MS;
 }
 
-/* An address the master told: IPv4 is mapped into IPv6 on the wire and not every machine has IPv6,
- * so it is unmapped here. */
+/* Connects to an address that rank 0 has sent. IPv4 addresses are mapped into IPv6 in the
+ * message, and are unmapped here because not every machine has IPv6. */
 static void peer_link_start_with_told_address(struct rendezvous *rendezvous,
                                               struct peer_link *peer_link, int64_t now)
 {
@@ -111,8 +111,8 @@ static void peer_link_on_resolved(struct rendezvous *rendezvous, struct peer_lin
     peer_link_start_handshake(rendezvous, peer_link, (struct sockaddr *)&address, size, now);
 }
 
-/* Whether waiting can heal what a peer and we hold against each other. Another job is most often a
- * member of an earlier run that is about to be replaced; everything else stays wrong. */
+/* Whether another attempt cannot help after a refusal. A peer of another job is most often a
+ * process of an earlier run that is about to be replaced; other reasons do not go away. */
 static bool peer_link_is_refused_for_good(const struct handshake *handshake)
 {
     return handshake->verdict != WIRE_OTHER_JOB && handshake->verdict != WIRE_WRONG_TASK;
@@ -135,7 +135,7 @@ static int peer_link_progress(struct rendezvous *rendezvous, struct peer_link *p
         peer_link->state = PEER_LINK_READY;
         return 0;
     }
-    /* The other side may have thought long before it accepted; from now on it has no reason to. */
+    /* The peer may have taken long to accept. From now on it has no reason to. */
     if (peer_link->handshake.state == HANDSHAKE_SECURING && !peer_link->securing) {
         peer_link->securing = true;
         peer_link->attempt_ends = now + ATTEMPT_MAX_MS;
@@ -165,8 +165,8 @@ static int peer_link_progress(struct rendezvous *rendezvous, struct peer_link *p
     return 0;
 }
 
-/* The other side of a finished connection may die before all have met; then it is waited for
- * again. What it sent already stays unread for the transport. */
+/* The peer of a ready link may die before all members have connected; then this member waits for
+ * it again. Bytes that it has sent stay unread for the transport. */
 static void peer_link_check_ready(struct peer_link *peer_link, int64_t now)
 {
     struct pollfd state = {.fd = peer_link->connection.fd, .events = POLLRDHUP};

@@ -1,12 +1,12 @@
-/* Which workers a parameter server has not seen yet; see ps_wait.h. */
+/* The workers that a parameter server still waits for; see wait.h. */
 #include "comm/ps/wait.h"
 
 #include "base/mem.h"
 
 enum {
     EVERY_MS = 5000,
-    LESS_OFTEN = 12, /* while others train */
-    NAMED_MAX = 4,   /* workers that are named */
+    LESS_OFTEN = 12, /* factor between two reports while other workers train */
+    NAMED_MAX = 4,   /* workers that a report names */
 };
 
 void ps_wait_init(struct ps_wait *wait, const struct ps_member *member, int64_t every_ms,
@@ -37,7 +37,7 @@ void ps_wait_came(struct ps_wait *wait, uint32_t worker)
     wait->somebody = true;
 }
 
-/* "worker 0 (host:port), worker 1 (host:port) and 3 more"; empty if nobody is missing. */
+/* Writes "worker 0 (host:port), worker 1 (host:port) and 3 more"; empty if no worker is missing. */
 static void wait_name_missing(const struct ps_wait *wait, struct buf *text)
 {
     int missing = 0;

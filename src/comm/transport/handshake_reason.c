@@ -1,4 +1,4 @@
-/* Why a connection is refused, in words; see handshake_reason.h. */
+/* The reasons of a refusal as text; see handshake_reason.h. */
 #include "comm/transport/handshake_reason.h"
 
 #include "base/str.h"

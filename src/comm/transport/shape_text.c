@@ -1,4 +1,4 @@
-/* What differs between two tasks; see terms.h. */
+/* Compares the shape texts of two tasks; see shape_text.h. */
 #include "comm/transport/shape_text.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 enum { TOLD_MAX = 3, PART_MAX = 80 };
 
-/* One line, without its end. */
+/* One line of a shape text, without its line end. */
 struct shape_line {
     const char *name, *value;
     int name_size, value_size;

@@ -1,4 +1,4 @@
-/* Handing file descriptors to another process; see descriptors.h. */
+/* Passes file descriptors to another process; see descriptors.h. */
 #include "comm/transport/shm/descriptors.h"
 
 #include "base/moment.h"
@@ -32,7 +32,10 @@ static int descriptors_wait(int link, int64_t deadline, struct err *err)
     struct pollfd ready = {.fd = link, .events = POLLIN};
     for (;;) {
         int64_t left = deadline - moment_monotonic_ms();
-        int result = poll(&ready, 1, left > 0 ? (int)left : 0); /* also late: it may be there */
+        int result =
+            poll(&ready, 1,
+                 left > 0 ? (int)left
+                          : 0); /* polls also after the deadline: the message may have arrived */
         if (result > 0)
             return 0;
         if (result == 0)

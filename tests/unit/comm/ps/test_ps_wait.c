@@ -36,7 +36,7 @@ static struct ps_member member_of(int workers)
     for (int i = 0; i < WORKERS; i++)
         tasks[i] =
             (struct ty_task){.role = TY_ROLE_WORKER, .index = i, .host = "host", .port = 10 + i};
-    return (struct ps_member){.tasks = tasks, .workers = workers, .meeting = {.report = note}};
+    return (struct ps_member){.tasks = tasks, .workers = workers, .rendezvous = {.report = note}};
 }
 
 static void who_is_missing_is_said_again_and_again(void **state)
