@@ -74,7 +74,8 @@ static int cluster_parse_address(const char *address, struct ty_task *task, stru
         if ((unsigned char)host[i] <= ' ' || host[i] == 0x7f || host[i] == '/' || host[i] == '[' ||
             host[i] == ']')
             return err_set(err, ERR_INVALID,
-                           "'%s' is no host:port: a host holds no blank, '/', '[' or ']'", address);
+                           "'%s' is not host:port: a host holds no blank, '/', '[' or ']'",
+                           address);
     int64_t port;
     if (str_to_int64(colon + 1, 1, 65535, &port, NULL) < 0)
         return err_set(err, ERR_INVALID, "'%s' has no valid port: it is between 1 and 65535",
@@ -152,7 +153,7 @@ static int cluster_check_addresses(const struct cluster_builder *builder, struct
         char first[TF_CONFIG_TASK_TEXT_MAX], second[TF_CONFIG_TASK_TEXT_MAX];
         tf_config_task_name(a, first);
         tf_config_task_describe(b, second);
-        return err_set(err, ERR_INVALID, "%s and %s have one address: each task needs its own",
+        return err_set(err, ERR_INVALID, "%s and %s have the same address: give each task its own",
                        first, second);
     }
     return 0;

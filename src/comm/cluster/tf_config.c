@@ -48,7 +48,7 @@ static int tf_config_add_role(struct cluster_builder *builder, const struct json
         JSON_EACH (value, member) {
             int64_t key;
             if (str_to_int64(value->name, 0, TY_TASKS_MAX - 1, &key, NULL) < 0)
-                return err_set(err, ERR_INVALID, "'%s' is no task index of a %s", value->name,
+                return err_set(err, ERR_INVALID, "'%s' is not a task index of a %s", value->name,
                                ty_role_name(role));
             if ((result = tf_config_add_address(builder, role, (int)key, value, err)) < 0)
                 return result;

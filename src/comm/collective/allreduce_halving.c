@@ -2,7 +2,7 @@
  * sends one half of its range to its partner, and adds the other half of the partner to its own.
  * After log n steps it has the sum of one part; the same steps in reverse order bring all parts
  * to all members. It sends as few bytes as the ring, in 2 log n hops instead of 2 (n-1). But
- * partners are not neighbours, so that members behind a shared cable cross it more often. */
+ * partners are not neighbours, so that data crosses a cable that members share more often. */
 #include "base/cleanup.h"
 #include "comm/collective/collective.h"
 

@@ -17,8 +17,7 @@
 
 enum {
     TIMEOUT_MS = 5 * 60 * 1000,
-    JOIN_MIN_MS =
-        10000, /* time for the first call, for a member that was stopped during the rendezvous */
+    JOIN_MIN_MS = 10000, /* least time for the first call: a member may have been stopped */
     REPORT_MS = 5000,
     PEER_TIMEOUT_MS = 5000,
 };
@@ -52,9 +51,10 @@ static int formation_check_config(const struct ty_tf_config *config, int *ret_si
 {
     const struct ty_task *self = &config->tasks[config->self];
     if (self->role != TY_ROLE_CHIEF && self->role != TY_ROLE_WORKER)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "%s %d takes no part in synchronous training: only a chief and workers do",
-                       ty_role_name(self->role), self->index);
+        return err_set(
+            err, ERR_UNSUPPORTED,
+            "%s %d does not take part in synchronous training: only a chief and workers do",
+            ty_role_name(self->role), self->index);
     if (config->sparse)
         return err_set(err, ERR_UNSUPPORTED,
                        "this TF_CONFIG has the sparse form of dynamic workers, which does not name "
@@ -151,9 +151,9 @@ int formation_new(const struct comm_options *options, struct formation **ret, st
     else if (options->start_members && options->start_members < size && options->report)
         options->report(options->context, options->config->master_form
                                               ? "--min-workers has no effect where only rank 0 has "
-                                                "an address (MASTER_ADDR): all are waited for"
+                                                "an address (MASTER_ADDR): all tasks are needed"
                                               : "--min-workers has no effect among so many tasks: "
-                                                "all are waited for");
+                                                "all tasks are needed");
     if (result == 0)
         *ret = TAKE(formation);
     return result;

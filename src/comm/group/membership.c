@@ -11,7 +11,7 @@ enum { LEADER_BITS = 16, SALT_BITS = 24, NUMBER_SHIFT = LEADER_BITS + SALT_BITS 
 
 struct membership_peer {
     enum membership_presence presence;
-    bool told;     /* its view has arrived */
+    bool has_view; /* its view has arrived */
     bool accepted; /* it has accepted the proposal of this task */
     uint64_t live;
     uint8_t *view;
@@ -68,7 +68,7 @@ struct membership *membership_new(const struct membership_options *options)
         membership->peers[i].view = mem_calloc(tasks, 1);
     struct membership_peer *self = &membership->peers[options->self];
     self->presence = MEMBERSHIP_PRESENT;
-    self->told = true;
+    self->has_view = true;
     self->live = options->live;
     membership_refresh_view(membership);
     return membership;
@@ -130,7 +130,7 @@ static bool membership_views_agree(const struct membership *membership)
     for (int i = 0; i < membership->options.tasks; i++) {
         if (!membership_is_present(membership, i))
             continue;
-        if (!membership->peers[i].told)
+        if (!membership->peers[i].has_view)
             return false;
         for (int j = 0; j < membership->options.tasks; j++)
             if ((membership_presence_in(membership->peers[i].view, j) == MEMBERSHIP_PRESENT) !=
@@ -140,8 +140,8 @@ static bool membership_views_agree(const struct membership *membership)
     return true;
 }
 
-/* The present task whose view decides who may be left out: the one that had a state in the latest
- * generation; -1: none had. */
+/* The present task whose view decides which tasks may be left out: the one that had a state in
+ * the latest generation; -1: none had. */
 static int membership_last_at_work(const struct membership *membership)
 {
     int found = -1;
@@ -173,7 +173,7 @@ static bool membership_may_work_elsewhere(const struct membership *membership, i
 }
 
 static const char ELSEWHERE[] =
-    "the others may be training on machines that cannot be reached, and are not fewer";
+    "the other tasks may be training on machines that cannot be reached, and are not a minority";
 
 /* Whether the present tasks are a majority of the tasks that have flag `bit` in the view of task
  * `last` (-1: of all tasks). Tasks that cannot be training do not count, and neither do present
@@ -213,11 +213,11 @@ const char *membership_obstacle(const struct membership *membership)
     if (present == membership->options.tasks)
         return NULL;
     if (last < 0 && present < membership->options.start)
-        return "nobody here has been training, and too few are there to begin";
+        return "no task that is present has a training state, and too few are present to start";
     if (last >= 0 && present < membership->options.min)
-        return "fewer tasks are there than --min-workers asks for";
+        return "fewer tasks are present than --min-workers requires";
     if (unknown)
-        return "it is not known yet who else is there";
+        return "it is not known yet which other tasks are running";
     if (left_behind && anybody_apart)
         return ELSEWHERE;
     for (int i = 0; i < membership->options.tasks;
@@ -290,7 +290,7 @@ void membership_set_presence(struct membership *membership, int task,
     if (membership->decided || task == membership->options.self || peer->presence == presence)
         return;
     peer->presence = presence;
-    peer->told = false;
+    peer->has_view = false;
     peer->live = 0;
     if (membership->bound && membership->leader == task && presence != MEMBERSHIP_PRESENT)
         membership->bound = 0;
@@ -305,9 +305,9 @@ static void membership_on_view(struct membership *membership, int task,
         membership->bound = 0; /* the leader has withdrawn its proposal */
     if (message->generation > membership->highest)
         membership->highest = message->generation;
-    bool same = peer->told && peer->live == message->live &&
+    bool same = peer->has_view && peer->live == message->live &&
                 memcmp(peer->view, message->tasks, (size_t)membership->options.tasks) == 0;
-    peer->told = true;
+    peer->has_view = true;
     peer->live = message->live;
     memcpy(peer->view, message->tasks, (size_t)membership->options.tasks);
     membership->options.machines[task] = message->machine;

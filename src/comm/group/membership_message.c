@@ -44,7 +44,8 @@ int membership_message_decode(const struct wire_frame *frame, const uint8_t *byt
     if (frame->type != WIRE_FRAME_FORMING || frame->detail == 0 ||
         frame->detail >= MEMBERSHIP_KINDS ||
         frame->size != message_size((enum membership_kind)frame->detail, tasks))
-        return err_set(err, ERR_BAD_REQUEST, "it sent what does not belong into a forming");
+        return err_set(err, ERR_BAD_REQUEST,
+                       "it sent an unexpected message while the group was forming");
     ret->kind = (enum membership_kind)frame->detail;
     ret->generation = frame->sequence;
     ret->live = ret->machine = 0;

@@ -282,7 +282,7 @@ static void discovery_report(struct peer_discovery *discovery, int64_t now)
     if (obstacle && (options->live || few)) {
         char line[256];
         snprintf(line, sizeof(line), "waiting%s: %s",
-                 options->live ? " with what has been trained" : "", obstacle);
+                 options->live ? " with the training state" : "", obstacle);
         rendezvous_report(&discovery->rendezvous, line);
     }
     rendezvous_report_missing(&discovery->rendezvous);

@@ -1,4 +1,4 @@
-/* Discovery: tasks connect to all tasks that they can reach and agree who belongs to the next
+/* Discovery: tasks connect to all tasks that they can reach and agree on the members of the next
  * group. This drives the agreement of membership.h: it sends and receives its messages, and tells
  * it of every task whether it is present, gone or silent. Called by formation before the members
  * connect to each other. Never waits for a task that is known to be gone. */

@@ -26,9 +26,9 @@ void rendezvous_describe(const struct rendezvous *rendezvous, int rank,
 
 void rendezvous_addresses_told(struct rendezvous *rendezvous)
 {
-    for (size_t i = 0; !rendezvous->told && i < rendezvous->peer_links.count; i++)
+    for (size_t i = 0; !rendezvous->addresses_known && i < rendezvous->peer_links.count; i++)
         rendezvous->peer_links.items[i].retry_at = 0;
-    rendezvous->told = true;
+    rendezvous->addresses_known = true;
 }
 
 struct peer_link *rendezvous_find_link(struct rendezvous *rendezvous, int peer, int channel,
@@ -108,7 +108,7 @@ int rendezvous_check_stop(const struct rendezvous *rendezvous, struct err *err)
 {
     if (!rendezvous->options->stop || !*rendezvous->options->stop)
         return 0;
-    return err_set(err, ERR_CANCELED, "told to stop while others were waited for");
+    return err_set(err, ERR_CANCELED, "told to stop while waiting for other tasks");
 }
 
 void rendezvous_wait(struct rendezvous *rendezvous, int64_t now, int64_t until)
@@ -165,7 +165,7 @@ static int rendezvous_check_generation(struct rendezvous *rendezvous, int64_t no
         if (!peer_link->failure && peer_link->state == PEER_LINK_READY)
             continue;
         rendezvous_describe(rendezvous, peer_link->peer, name);
-        return err_set(err, ERR_UNAVAILABLE, "lost %s while the group was formed: %s", name,
+        return err_set(err, ERR_UNAVAILABLE, "lost %s while the group was forming: %s", name,
                        peer_link->reason);
     }
     for (size_t i = 0; i < rendezvous->listener->pending_peers.count; i++) {
@@ -175,7 +175,7 @@ static int rendezvous_check_generation(struct rendezvous *rendezvous, int64_t no
             if (handshake->state == HANDSHAKE_PROVEN && handshake->hello.generation == 0 &&
                 (int)handshake->hello.rank == rendezvous->options->numbers[rank]) {
                 rendezvous_describe(rendezvous, rank, name);
-                return err_set(err, ERR_UNAVAILABLE, "%s began anew while the group was formed",
+                return err_set(err, ERR_UNAVAILABLE, "%s restarted while the group was forming",
                                name);
             }
     }

@@ -44,7 +44,7 @@ static void missing_peer_report(void *context, const char *name, const char *rea
 {
     struct rendezvous *rendezvous = context;
     char line[TF_CONFIG_TASK_TEXT_MAX + REASON_MAX + 64];
-    snprintf(line, sizeof(line), "waiting for %s since %lld s: %s", name,
+    snprintf(line, sizeof(line), "waiting for %s for %lld s: %s", name,
              (long long)((moment_monotonic_ms() - rendezvous->started) / 1000), reason);
     rendezvous_report(rendezvous, line);
 }
@@ -75,7 +75,7 @@ int rendezvous_give_up(struct rendezvous *rendezvous, struct err *err)
     /* Rounded to tenths of a second, because the timeout is what was left of the one that the
      * user gave. */
     int64_t tenths = (rendezvous->options->timeout_ms + 50) / 100;
-    return err_set(err, ERR_TIMEOUT, "%d of %d tasks did not come within %g s: %s", missing,
+    return err_set(err, ERR_TIMEOUT, "%d of %d tasks did not connect within %g s: %s", missing,
                    rendezvous->wanted, (double)tenths / 10, text.data);
 }
 

@@ -130,9 +130,9 @@ static int pending_peers_progress(struct rendezvous *rendezvous, int64_t now, st
         handshake_set_identity(&pending_peer->handshake,
                                pending_peer_identity(rendezvous, pending_peer));
         int result = handshake_progress(&pending_peer->handshake, &failure);
-        bool ours = pending_peer->handshake.identity ==
-                    rendezvous->identity; /* otherwise it waits for the next rendezvous */
-        if (result == 0 && ours && !pending_peer->admitted &&
+        bool is_current = pending_peer->handshake.identity ==
+                          rendezvous->identity; /* otherwise it waits for the next rendezvous */
+        if (result == 0 && is_current && !pending_peer->admitted &&
             pending_peer->handshake.state == HANDSHAKE_PROVEN) {
             pending_peer->admitted = true;
             if ((result = pending_peer_admit(rendezvous, pending_peer, err)) < 0)

@@ -60,7 +60,7 @@ struct rendezvous {
     int64_t started, deadline, next_report;
     VEC(struct peer_link) peer_links;
     struct wire_address *addresses; /* by rank, in the master form; port 0: not known yet */
-    bool told;                      /* this member knows the addresses of all members */
+    bool addresses_known;           /* this member knows the addresses of all members */
     char missing[MISSING_MAX]; /* the names of the missing members that `waiting` was last told */
     VEC(struct pollfd) polls;
 };

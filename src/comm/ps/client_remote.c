@@ -109,9 +109,12 @@ static int remote_reopen_server(void *context, struct ps_link *link, struct err 
         ps_member_say(&remote->member,
                       "%s is back and has no snapshot: its part of the dense values is set to what "
                       "this worker saw last%s",
-                      name, client->table_count ? ", its rows start anew" : "");
+                      name,
+                      client->table_count ? ", its rows start from their initial values" : "");
     else if (empty && client->table_count)
-        ps_member_say(&remote->member, "%s is back and has no snapshot: its rows start anew", name);
+        ps_member_say(&remote->member,
+                      "%s is back and has no snapshot: its rows start from their initial values",
+                      name);
     else
         ps_member_say(&remote->member, "%s is back", name);
     return 0;

@@ -263,8 +263,8 @@ static int server_check_options(const struct ps_server_options *options, struct 
 {
     const struct ty_task *self = &options->config->tasks[options->config->self];
     if (self->role != TY_ROLE_PS)
-        return err_set(err, ERR_INVALID, "%s %d is no parameter server", ty_role_name(self->role),
-                       self->index);
+        return err_set(err, ERR_INVALID, "%s %d is not a parameter server",
+                       ty_role_name(self->role), self->index);
     if (tf_config_workers(options->config) == 0)
         return err_set(err, ERR_INVALID, "the cluster has a ps and no worker to serve");
     return 0;

@@ -115,11 +115,12 @@ void ps_server_saved(struct ps_server *server)
     int64_t now = moment_monotonic_ms();
     server->next_save_ms = now + save_interval(server);
     if (ps_snapshot_finish(server->snapshot, &err) < 0) {
-        ps_member_say(&server->member, "%s; what changes meanwhile is not safe", err.message);
+        ps_member_say(&server->member, "%s; changes since the last snapshot are not saved",
+                      err.message);
         save_answer_covered(server, &err);
     } else {
         server->saved = server->saving;
-        ps_member_say(&server->member, "saved '%s' in %.1f s, of which %.1f ms nobody was served",
+        ps_member_say(&server->member, "saved '%s' in %.1f s, with a pause of %.1f ms",
                       ps_snapshot_path(server->snapshot),
                       (double)(now - server->save_started_ms) / 1000,
                       (double)server->save_pause_us / 1000);

@@ -8,7 +8,7 @@
 struct ps_wait {
     const struct ps_member *member; /* must outlive this */
     bool *came;                     /* by rank: the worker has connected or is finished */
-    bool somebody;                  /* at least one worker has connected */
+    bool any_came;                  /* at least one worker has connected */
     int64_t began, next;            /* when the wait began, and when the next report is due */
     int64_t every_ms, timeout_ms;
 };

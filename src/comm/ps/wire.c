@@ -45,8 +45,8 @@ void ps_frame_encode(const struct ps_frame *frame, uint8_t bytes[PS_FRAME_HEAD_S
     memcpy(bytes, &head, sizeof(head));
 }
 
-/* Whether the size of the body fits its head, as far as the head alone tells: the size of a row
- * depends on the table. */
+/* Whether the size of the body fits its head, as far as it depends on the head alone: the size of a
+ * row depends on the table. */
 static bool body_fits(const struct head *head)
 {
     switch ((enum ps_frame_type)head->type) {

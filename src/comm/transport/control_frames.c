@@ -137,13 +137,14 @@ static void control_on_abort(struct control *control, struct control_peer *peer,
     if (silent == (uint64_t)control->options.rank + 1) {
         control->expelled = true;
         err_set(&control->broken, ERR_UNAVAILABLE,
-                "the others went on without this task, which did not answer (told by %s)",
+                "the other tasks continued without this task, because it did not answer (reported "
+                "by %s)",
                 peer->name);
         return;
     }
     if (silent && silent <= (uint64_t)control->options.size)
         control->peers[silent - 1].silent = true;
-    err_set(&control->broken, known ? (enum err_code)code : ERR_INTERNAL, "%.*s (told by %s)",
+    err_set(&control->broken, known ? (enum err_code)code : ERR_INTERNAL, "%.*s (reported by %s)",
             (int)frame->size, (const char *)bytes, peer->name);
 }
 

@@ -27,7 +27,7 @@ struct control_peer {
     uint64_t completed;           /* number of calls the peer had finished when it left */
     uint64_t seen;                /* the latest call that the peer is known to have reached */
     int64_t came_ms;              /* when `seen` became known; 0: this member did not wait for it */
-    int64_t waited_ns; /* time waited for the peer that options.waited was not told yet */
+    int64_t waited_ns; /* time waited for the peer that was not yet passed to options.waited */
     size_t in_size;
     uint8_t in[WIRE_FRAME_HEAD_SIZE + WIRE_FRAME_MAX];
     struct buf out;

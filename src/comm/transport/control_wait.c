@@ -67,11 +67,11 @@ static void control_name_missing(const struct control *control, struct buf *text
         buf_printf(text, "data from %s", control->peers[control->expected].name);
 }
 
-void control_tell_waiting(struct control *control, const char *whom)
+void control_tell_waiting(struct control *control, const char *names)
 {
     if (control->options.waiting)
-        control->options.waiting(control->options.context, whom);
-    control->told_waiting = whom != NULL;
+        control->options.waiting(control->options.context, names);
+    control->told_waiting = names != NULL;
 }
 
 static void control_report_waiting(struct control *control, int64_t idle_ms)
@@ -83,7 +83,7 @@ static void control_report_waiting(struct control *control, int64_t idle_ms)
     control_tell_waiting(control, missing.data);
     if (!control->options.report)
         return;
-    buf_printf(&line, "%s (call %llu) waits since %lld s for %s", control_call_name(control->call),
+    buf_printf(&line, "%s (call %llu) has waited %lld s for %s", control_call_name(control->call),
                (unsigned long long)control->sequence, (long long)(idle_ms / 1000), missing.data);
     control->options.report(control->options.context, line.data);
 }
@@ -93,7 +93,8 @@ static int control_give_up(struct control *control, struct err *err)
     _cleanup_buf_ struct buf missing;
     buf_init(&missing, 2048);
     control_name_missing(control, &missing);
-    control_break(control, ERR_TIMEOUT, "%s (call %llu) waited %g s in vain for %s",
+    control_break(control, ERR_TIMEOUT,
+                  "%s (call %llu) timed out after %g s while it waited for %s",
                   control_call_name(control->call), (unsigned long long)control->sequence,
                   (double)control->options.timeout_ms / 1000, missing.data);
     return control_broken(control, err);

@@ -27,7 +27,7 @@ static int message_refused_by_peer(struct handshake *handshake, enum wire_verdic
 {
     handshake->verdict = verdict;
     handshake->refused = true;
-    return err_set(err, ERR_FORBIDDEN, "it refused this task, seen from there: %s",
+    return err_set(err, ERR_FORBIDDEN, "it refused this task, for this reason: %s",
                    handshake_reason_text(verdict));
 }
 
@@ -85,10 +85,10 @@ static int message_on_hello(struct handshake *handshake, const uint8_t *bytes, s
     int result = wire_hello_decode(bytes, size, &handshake->hello, err);
     if (result < 0)
         return result;
-    bool ours = handshake->hello.version == WIRE_VERSION;
-    if (ours)
+    bool same_version = handshake->hello.version == WIRE_VERSION;
+    if (same_version)
         memcpy(handshake->hello_bytes, bytes, sizeof(handshake->hello_bytes));
-    if (ours && handshake->hello.generation != handshake->identity->generation) {
+    if (same_version && handshake->hello.generation != handshake->identity->generation) {
         handshake->state = HANDSHAKE_EARLY;
         return 0;
     }

@@ -31,9 +31,9 @@ void handshake_reason_other_shape(const struct handshake *handshake,
                                   char text[HANDSHAKE_REASON_MAX])
 {
     char difference[HANDSHAKE_REASON_MAX - 64];
-    const char *ours = handshake->identity->shape_text;
-    if (ours && handshake->peer_shape_text &&
-        shape_text_difference(ours, handshake->peer_shape_text, difference, sizeof(difference)))
+    const char *own = handshake->identity->shape_text;
+    if (own && handshake->peer_shape_text &&
+        shape_text_difference(own, handshake->peer_shape_text, difference, sizeof(difference)))
         snprintf(text, HANDSHAKE_REASON_MAX,
                  "its options differ: %s; start all tasks with the same", difference);
     else

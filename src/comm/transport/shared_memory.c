@@ -90,7 +90,7 @@ int shared_memory_map_peer(int fd, size_t size, void **ret, struct err *err)
     struct stat stat;
     int seals = fcntl(fd, F_GET_SEALS);
     if (fstat(fd, &stat) < 0 || seals < 0)
-        return err_set_errno(err, errno, "a peer's shared memory is none");
+        return err_set_errno(err, errno, "a peer's descriptor is not shared memory");
     if (!(seals & F_SEAL_SHRINK) || (size_t)stat.st_size < size)
         return err_set(err, ERR_INVALID,
                        "a peer's shared memory has %lld bytes and %s, where %zu bytes that cannot "

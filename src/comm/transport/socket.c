@@ -169,7 +169,7 @@ const char *socket_reason(int errnum)
     case ENETUNREACH:
         return "its network is unreachable";
     case EBADMSG:
-        return "what came over the encrypted connection was changed on its way";
+        return "data on the encrypted connection was modified on its way";
     default:
         return strerrordesc_np(errnum) ? strerrordesc_np(errnum) : "unknown network error";
     }

@@ -98,7 +98,7 @@ static int wire_check_head(const uint8_t **at, size_t size, size_t expected, con
     if (result < 0)
         return result;
     if (announced != size)
-        return err_set(err, ERR_BAD_REQUEST, "its %s is cut", what);
+        return err_set(err, ERR_BAD_REQUEST, "its %s is truncated", what);
     *at += WIRE_HEAD_SIZE;
     return 0;
 }
@@ -125,7 +125,7 @@ int wire_hello_decode(const uint8_t *bytes, size_t size, struct wire_hello *ret,
     size_t announced;
     struct wire_hello hello = {0};
     if (size < WIRE_HEAD_SIZE)
-        return err_set(err, ERR_BAD_REQUEST, "its greeting is cut");
+        return err_set(err, ERR_BAD_REQUEST, "its hello is truncated");
     int result = wire_head_decode(bytes, &hello.version, &announced, err);
     if (result < 0)
         return result;
@@ -150,7 +150,7 @@ int wire_hello_decode(const uint8_t *bytes, size_t size, struct wire_hello *ret,
     wire_get_bytes(&bytes, hello.nonce, sizeof(hello.nonce));
     if (hello.channel > hello.channels + 1 || hello.rank >= hello.size ||
         hello.target >= hello.size || hello.rank == hello.target)
-        return err_set(err, ERR_BAD_REQUEST, "its greeting contradicts itself");
+        return err_set(err, ERR_BAD_REQUEST, "its hello is inconsistent");
     *ret = hello;
     return 0;
 }
@@ -169,8 +169,7 @@ static int wire_get_verdict(const uint8_t **at, enum wire_verdict *ret, struct e
 {
     uint32_t verdict = wire_get32(at);
     if (verdict >= WIRE_VERDICTS)
-        return err_set(err, ERR_BAD_REQUEST, "it answers with verdict %u, which means nothing",
-                       verdict);
+        return err_set(err, ERR_BAD_REQUEST, "it answers with the unknown verdict %u", verdict);
     *ret = (enum wire_verdict)verdict;
     return 0;
 }
@@ -181,7 +180,7 @@ int wire_welcome_decode(const uint8_t *bytes, size_t size, struct wire_welcome *
     size_t announced;
     struct wire_welcome welcome = {0};
     if (size < WIRE_HEAD_SIZE)
-        return err_set(err, ERR_BAD_REQUEST, "its answer is cut");
+        return err_set(err, ERR_BAD_REQUEST, "its answer is truncated");
     int result = wire_head_decode(bytes, &welcome.version, &announced, err);
     if (result < 0)
         return result;

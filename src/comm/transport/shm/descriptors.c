@@ -23,7 +23,7 @@ int descriptors_send(int link, const int *fds, int count, struct err *err)
     head->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
     memcpy(CMSG_DATA(head), fds, (size_t)count * sizeof(int));
     if (sendmsg(link, &message, MSG_NOSIGNAL) < 0)
-        return err_set_errno(err, errno, "cannot hand over a descriptor");
+        return err_set_errno(err, errno, "cannot pass a descriptor");
     return 0;
 }
 
@@ -39,7 +39,7 @@ static int descriptors_wait(int link, int64_t deadline, struct err *err)
         if (result > 0)
             return 0;
         if (result == 0)
-            return err_set(err, ERR_TIMEOUT, "no descriptor came in time");
+            return err_set(err, ERR_TIMEOUT, "no descriptor arrived in time");
         if (errno != EINTR)
             return err_set_errno(err, errno, "cannot wait for a descriptor");
     }
@@ -70,5 +70,5 @@ int descriptors_receive(int link, int64_t deadline, int *ret_fds, int count, str
     }
     for (int i = 0; i < have; i++)
         close(fds[i]);
-    return err_set(err, ERR_INTERNAL, "%d descriptors came where %d were due", have, count);
+    return err_set(err, ERR_INTERNAL, "received %d descriptors instead of %d", have, count);
 }

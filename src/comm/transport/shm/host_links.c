@@ -132,8 +132,8 @@ void host_links_find(struct host_links *links, const char *const *hosts, int siz
     for (int i = 0; i < size; i++)
         links->wanted += links->leaders[i] == links->leaders[rank];
     if (links->wanted > TRANSPORT_HOST_MAX)
-        (err_set)(&links->failure, ERR_UNSUPPORTED, "more than %d of them are too many",
-                  TRANSPORT_HOST_MAX);
+        (err_set)(&links->failure, ERR_UNSUPPORTED,
+                  "more than %d members on one host cannot share memory", TRANSPORT_HOST_MAX);
     for (int i = 0; i < size; i++) {
         int members = 0;
         for (int j = 0; j < size; j++)
@@ -158,7 +158,7 @@ static int host_connect_leader(struct host_links *links, const struct host_card 
     memcpy(hello.token, leader->token, sizeof(hello.token));
     if (memchr(leader->name, '\0', sizeof(leader->name)) == NULL || strchr(leader->name, '/') ||
         !host_socket_address(leader->name, &address, &size))
-        return err_set(err, ERR_INVALID, "the name of its Unix socket is none");
+        return err_set(err, ERR_INVALID, "the name of its Unix socket is invalid");
     _cleanup_fd_ int fd = host_socket_new();
     if (fd < 0 || connect(fd, (struct sockaddr *)&address, size) < 0 ||
         send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello))
