@@ -35,8 +35,9 @@ enum ty_comm_transport {
 
 enum ty_comm_wire {
     TY_COMM_F32,
-    TY_COMM_BF16, /* sums of more than some KiB travel over TCP as bfloat16, in half the bytes; they
-                   * are added as floats, and all processes end with the same bits */
+    /* Sums of more than some KiB travel over TCP as bfloat16, in half the bytes; they are added
+     * as floats, and all processes end with the same bits. */
+    TY_COMM_BF16,
 };
 
 struct ty_comm_options {
@@ -54,9 +55,8 @@ struct ty_comm_options {
     /* Enough processes to continue after a loss; 0: all processes are always needed. The first
      * forming waits for all. If only rank 0 has an address (MASTER_ADDR), all are always needed. */
     int min_members;
-    int peer_timeout_ms; /* with min_members: a process that does not answer for this long is lost;
-                          * 0: 5 s
-                          */
+    /* With min_members: a process that does not answer for this long is lost; 0: 5 s. */
+    int peer_timeout_ms;
 };
 
 /* `options` may be NULL. Returns when this process is connected to all others. Ranks are in the

@@ -113,8 +113,8 @@ struct ty_ps_server_options {
     const char *directory;   /* for snapshots; NULL: none are kept */
     int snapshot_every_ms;   /* 0: a minute */
     size_t table_memory_max; /* bytes per table; 0: no limit */
-    const volatile sig_atomic_t
-        *stop; /* once not 0, the server writes a snapshot and ends; may be NULL */
+    /* Once not 0, the server writes a snapshot and ends; may be NULL. */
+    const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
 };

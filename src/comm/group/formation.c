@@ -37,8 +37,8 @@ struct formation {
     int size;
     uint64_t live;          /* the last generation in which this task had a state; 0: none */
     bool *previous_members; /* by task, the members of generation `live` */
-    bool *accepted_members; /* by task, the members of the last proposal that was accepted since
-                               `live` */
+    /* By task, the members of the last proposal that was accepted since `live`. */
+    bool *accepted_members;
     enum peer_outcome *outcomes;
     int64_t ended_ms; /* when `outcomes` was recorded; 0: it is used up */
     bool *dismissed;  /* by task: the member said that it ends */

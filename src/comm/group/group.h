@@ -115,8 +115,8 @@ int comm_group_size(const struct comm_group *group);
 enum comm_broken {
     COMM_BROKEN_MESSAGE, /* only this call, which was not begun; the group is intact */
     COMM_BROKEN_PEER,    /* a member is lost, left, or did not arrive: forming again may help */
-    COMM_BROKEN_GROUP,   /* members do not fit together, or this process cannot continue: forming
-                            again   does not help */
+    /* Members do not fit together, or this process cannot continue: forming again does not help. */
+    COMM_BROKEN_GROUP,
 };
 enum comm_broken comm_group_broken(const struct comm_group *group);
 

@@ -32,7 +32,7 @@ enum membership_presence {
     MEMBERSHIP_UNKNOWN, /* not known yet: the driver still tries to reach it */
     MEMBERSHIP_PRESENT, /* messages can be exchanged */
     MEMBERSHIP_GONE,    /* its process does not exist */
-    MEMBERSHIP_SILENT,  /* it may exist */
+    MEMBERSHIP_SILENT,  /* its process may exist, but it does not answer */
 };
 
 enum membership_kind {
@@ -64,7 +64,7 @@ struct membership_options {
     int tasks, self;
     int min;          /* the least number of members of a group that continues after a loss */
     int start;        /* the least number of members of a group in which no task has a state */
-    uint64_t live;    /* as in the message */
+    uint64_t live;    /* the last generation in which this task had a state; 0: none */
     bool left_behind; /* the others continued without this task, or may have done so */
     uint64_t highest; /* the highest generation that this task knows */
     const bool *previous_members; /* by task, the members of generation `live`; NULL: none */

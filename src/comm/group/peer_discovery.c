@@ -15,19 +15,19 @@
 
 enum {
     REMIND_MS = 1000,
-    AGAIN_MS =
-        10, /* retry delay after a connection ended, to find out whether its process is gone */
-    STOPPED_MS =
-        200, /* a poll() this much longer than requested means that this process was stopped */
+    /* Retry delay after a connection ended, to find out whether its process is gone. */
+    AGAIN_MS = 10,
+    /* A poll() this much longer than requested means that this process was stopped. */
+    STOPPED_MS = 200,
 };
 
 struct discovery_peer {
     enum peer_outcome outcome; /* of the last group, until the task connects */
     bool silent;
-    bool lives; /* it left the last group or closed a connection: it may be training without this
-                   task */
-    struct peer_link
-        *link; /* the link that messages to it use, so that they arrive in order; NULL: none */
+    /* It left the last group or closed a connection: it may be training without this task. */
+    bool lives;
+    /* The link that messages to it use, so that they arrive in order; NULL: none. */
+    struct peer_link *link;
     int64_t heard_ms; /* when it was last heard, by `clock_ms` */
 };
 
@@ -37,8 +37,8 @@ struct peer_discovery {
     struct membership *membership;
     struct discovery_peer *others;
     uint8_t *tasks; /* buffer for the tasks of a received message */
-    int64_t clock_ms,
-        looked_ms; /* how long this process has been running, and when that was updated */
+    /* How long this process has been running, and when that was updated. */
+    int64_t clock_ms, looked_ms;
     int64_t allowed_ms, reminded_ms;
 };
 

@@ -11,9 +11,9 @@
 struct peer_discovery_options {
     /* All tasks of the cluster. Its listener is open and has its identity; `rank` is this task. */
     struct rendezvous_options rendezvous;
-    int min, start;         /* see membership.h */
-    int64_t start_after_ms; /* for this long all tasks are needed; afterwards `start` tasks are
-                               enough */
+    int min, start; /* see membership.h */
+    /* For this long all tasks are needed; afterwards `start` tasks are enough. */
+    int64_t start_after_ms;
     int64_t peer_timeout_ms;
     uint64_t live, highest;            /* see membership.h */
     const bool *previous_members;      /* by task, the members of generation `live`; NULL: none */

@@ -25,7 +25,7 @@ struct pending_peer {
 
 struct peer_listener {
     int fd;                             /* -1: not listening */
-    struct handshake_identity identity; /* of this task while it belongs to no group */
+    struct handshake_identity identity; /* the identity of this task while it belongs to no group */
     VEC(struct pending_peer *) pending_peers;
     /* The last reported reason of a refusal; the same reason is not reported twice in a row. */
     char last_refusal[PEER_LISTENER_REASON_MAX];

@@ -21,11 +21,11 @@ struct rendezvous_options {
     const struct ty_task *tasks; /* by rank */
     int rank, size;
     int channels;
-    bool master_form; /* only the address of rank 0 is known; rank 0 sends the others the addresses
-                         of all */
-    bool elastic;     /* some of the tasks can be a group */
-    struct peer_listener
-        *listener; /* already open, and stays open; NULL: opened for this rendezvous only */
+    /* Only the address of rank 0 is known; rank 0 sends the others the addresses of all. */
+    bool master_form;
+    bool elastic; /* some of the tasks can be a group */
+    /* Already open, and stays open; NULL: opened for this rendezvous only. */
+    struct peer_listener *listener;
     /* Not 0: connects the members of this generation; `numbers` has their tasks in the cluster, by
      * rank. Fails with ERR_UNAVAILABLE if a member cannot be reached or wants another group. */
     uint64_t generation;
@@ -34,7 +34,7 @@ struct rendezvous_options {
     const char *shape_text; /* what `shape` is a hash of, see shape_text.h; may be NULL */
     const char *secret;     /* may be "" */
     size_t secret_size;
-    const struct tls_keyed *encryption; /* of all connections; NULL: they are not encrypted */
+    const struct tls_keyed *encryption; /* TLS for all connections; NULL: they are not encrypted */
     int64_t timeout_ms, report_ms;
     const volatile sig_atomic_t *stop; /* once not 0, fails with ERR_CANCELED; may be NULL */
     void (*report)(void *context, const char *line); /* may be NULL */

@@ -16,9 +16,9 @@
 enum { ATTEMPT_MAX_MS = PEER_LISTENER_ATTEMPT_MAX_MS, REASON_MAX = PEER_LISTENER_REASON_MAX };
 
 enum peer_link_state {
-    PEER_LINK_WAITING,   /* outgoing: until retry_at; incoming: until the peer connects */
-    PEER_LINK_RESOLVING, /* the name of the peer is looked up; incoming: only to report a wrong name
-                          */
+    PEER_LINK_WAITING, /* outgoing: until retry_at; incoming: until the peer connects */
+    /* The name of the peer is looked up; incoming: only to report a wrong name. */
+    PEER_LINK_RESOLVING,
     PEER_LINK_HANDSHAKE, /* outgoing: connecting, or in the handshake */
     PEER_LINK_READY,
 };
@@ -38,12 +38,12 @@ struct peer_link {
     struct resolve *resolve;
     struct handshake handshake;
     int attempts;
-    int failure; /* of the last attempt: an errno or PEER_LINK_NO_…; 0: none has failed */
+    int failure; /* why the last attempt failed: an errno or PEER_LINK_NO_…; 0: none has failed */
     int64_t retry_at, attempt_ends;
     bool securing;           /* the TLS handshake has begun */
     char reason[REASON_MAX]; /* why the link is not ready, for reports */
     bool talking;            /* in discovery: carries membership messages */
-    struct buf in, out;      /* of membership messages */
+    struct buf in, out;      /* membership messages */
 };
 
 enum { MISSING_MAX = 1024 };
@@ -53,7 +53,7 @@ struct rendezvous {
     const struct handshake_identity *identity;
     struct handshake_identity own_identity;
     int wanted;                     /* the number of members, for the error message */
-    struct peer_listener *listener; /* that of the options, or own_listener */
+    struct peer_listener *listener; /* the listener of the options, or own_listener */
     struct peer_listener own_listener;
     bool in_discovery; /* links that are ready carry messages, which peer_discovery reads */
     bool tolerant;     /* refuses a task with another shape or encryption instead of failing */

@@ -24,7 +24,7 @@ struct ps_batch {
     struct ps_batch_slot {
         uint32_t stamp, number;
     } * slots;
-    uint32_t stamp; /* of the current fill: a slot with another stamp is free */
+    uint32_t stamp; /* number of the current fill; a slot with another stamp is free */
 };
 
 void ps_batch_init(struct ps_batch *batch, size_t servers);

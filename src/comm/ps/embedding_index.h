@@ -29,7 +29,7 @@ struct embedding_index {
     struct embedding_segment *
         *directory; /* 2^depth entries, by upper bits; neighbours may be the same segment */
     int depth;
-    size_t bytes;  /* of all slots */
+    size_t bytes;  /* memory of all slots */
     uint64_t made; /* number of segments that were ever created */
 };
 

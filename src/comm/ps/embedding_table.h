@@ -18,7 +18,7 @@ DEFINE_CLEANUP(embedding_table)
 
 const struct ps_table *embedding_table_shape(const struct embedding_table *table);
 size_t embedding_table_rows(const struct embedding_table *table);
-size_t embedding_table_bytes(const struct embedding_table *table);  /* of memory */
+size_t embedding_table_bytes(const struct embedding_table *table);  /* memory in bytes */
 size_t embedding_table_stride(const struct embedding_table *table); /* floats of a row with state */
 
 /* ret_rows has count × dimensions floats. */

@@ -20,17 +20,17 @@ typedef int ps_link_reopen(void *context, struct ps_link *link, struct err *err)
 
 struct ps_link {
     const struct ps_member *member;
-    int rank; /* of the server */
+    int rank; /* rank of the server */
     int fd;   /* -1: lost */
     int64_t timeout_ms;
     ps_link_reopen *reopen;
     void *context;
-    uint32_t sequence; /* of the last frame */
+    uint32_t sequence; /* sequence number of the last frame */
     struct buf pushes[PS_LINK_WINDOW];
     size_t oldest, in_flight; /* a ring buffer: the oldest push in flight, and their number */
     struct ps_frame request;  /* type 0: none */
     const void *request_body;
-    struct err failure; /* of a push that the server refused; the next call returns it */
+    struct err failure; /* the error of a push that the server refused; the next call returns it */
 };
 
 /* Takes ownership of the connection. */

@@ -48,8 +48,8 @@ struct ps_options {
     int64_t join_timeout_ms;           /* how long to wait for all servers; 0: 5 minutes */
     int64_t timeout_ms; /* how long to wait for a server that is lost later; 0: 5 minutes */
     int64_t report_ms;  /* interval between reports about missing servers; 0: 5 seconds */
-    const volatile sig_atomic_t *stop; /* once not 0, a call that would wait for a lost server
-                                          fails with ERR_CANCELED; may be NULL */
+    /* Once not 0, a call that would wait for a lost server fails with ERR_CANCELED; may be NULL. */
+    const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line); /* may be NULL */
     /* Called with the names of missing servers, and with NULL when none is missing; may be NULL. */
     void (*waiting)(void *context, const char *names);
@@ -137,8 +137,8 @@ struct ps_server_options {
     int64_t snapshot_every_ms; /* 0: a minute; skipped if nothing has changed */
     int64_t join_timeout_ms;   /* the first worker must connect within this time; 0: no limit */
     int64_t report_ms;         /* interval between reports about missing workers; 0: 5 seconds */
-    const volatile sig_atomic_t
-        *stop; /* once not 0, the server writes a snapshot and ends; may be NULL */
+    /* Once not 0, the server writes a snapshot and ends; may be NULL. */
+    const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
 };

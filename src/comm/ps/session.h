@@ -11,7 +11,7 @@
 enum ps_session_state {
     PS_SESSION_HANDSHAKE,
     PS_SESSION_SERVING,
-    PS_SESSION_WAITING, /* for a snapshot; nothing is read until then */
+    PS_SESSION_WAITING, /* waits for a snapshot; nothing is read until then */
     PS_SESSION_CLOSED,  /* to be freed */
 };
 
@@ -19,12 +19,12 @@ struct ps_session {
     enum ps_session_state state;
     int fd;
     char from[SOCKET_ADDRESS_TEXT_MAX];
-    int64_t deadline; /* of the handshake (monotonic, ms) */
+    int64_t deadline; /* when the handshake times out (monotonic, ms) */
     struct handshake handshake;
     struct ps_handler handler;
     struct buf in, out;
     size_t in_at, out_at; /* bytes of `in` that are answered, and of `out` that are sent */
-    uint32_t events;      /* that epoll currently watches for */
+    uint32_t events;      /* the events that epoll watches for */
 
     /* In PS_SESSION_WAITING. */
     uint32_t sequence;

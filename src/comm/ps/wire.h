@@ -19,8 +19,8 @@ enum {
 
 /* The meaning of the fields per type; unused fields are 0. */
 enum ps_frame_type {
-    PS_FRAME_ATTACH = 1, /* count: version; first: ps_tally.life of the worker; answer, count:
-                            number of open tables */
+    /* count: version; first: ps_tally.life of the worker; answer, count: number of open tables. */
+    PS_FRAME_ATTACH = 1,
     PS_FRAME_DENSE_OPEN, /* body: the shape of the range; answer, count: 1 if it has values */
     PS_FRAME_DENSE_SEED, /* count values from `first` on; applied when all have arrived */
     PS_FRAME_DENSE_PULL, /* asks for count values from `first` on; answer: the values */
@@ -29,8 +29,8 @@ enum ps_frame_type {
     PS_FRAME_ROWS_PULL,  /* count ids; answer: their rows */
     PS_FRAME_ROWS_PUSH,  /* count ids, then their gradients, with `rate` */
     PS_FRAME_ROWS_SCAN,  /* from row `first` on; answer: count ids, then rows; 0 at the end */
-    PS_FRAME_COUNT, /* table: the counter; first: the total of this process; answer, first: the sum
-                     */
+    /* table: the counter; first: the total of this process; answer, first: the sum. */
+    PS_FRAME_COUNT,
     PS_FRAME_SAVE,
     PS_FRAME_FINISH,
     PS_FRAME_DONE,
@@ -40,7 +40,7 @@ enum ps_frame_type {
 
 struct ps_frame {
     enum ps_frame_type type;
-    uint32_t size; /* of the body, before padding */
+    uint32_t size; /* size of the body without padding */
     uint32_t sequence;
     uint32_t table;
     uint32_t count;

@@ -12,8 +12,8 @@ enum {
     PING_MS = 1000,       /* interval of pings during a wait */
     ASK_MS = 20,          /* delay of the first ping if options.waited is set */
     EXPLANATION_MS = 500, /* how long a failed data connection waits for an explanation */
-    STOPPED_MS =
-        200, /* a wait this much longer than requested means that this process was stopped */
+    /* A wait this much longer than requested means that this process was stopped. */
+    STOPPED_MS = 200,
 };
 
 /* Polls once and handles the control connections that are ready. */

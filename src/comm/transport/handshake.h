@@ -18,7 +18,7 @@ struct handshake_identity {
     uint32_t rank, size;
     uint16_t channels;
     uint16_t listen_port;
-    uint64_t generation; /* of the group that the connection is for; 0: no group yet */
+    uint64_t generation; /* generation of the group that the connection is for; 0: none yet */
     uint64_t shape;
     const char *shape_text; /* what `shape` is a hash of, see shape_text.h; may be NULL */
     uint8_t job[SECRET_MAC_SIZE];
@@ -53,7 +53,7 @@ struct handshake {
     bool refused;                   /* the peer refused; `verdict` says why */
     struct wire_address *addresses; /* connector: identity->size entries, filled by the verdict */
     size_t address_count;
-    char *peer_shape_text; /* of a peer with another shape; NULL: not known */
+    char *peer_shape_text; /* shape text of a peer with another shape; NULL: not known */
     int errnum;            /* why the connection broke; 0: it did not break */
     struct buf in, out;
 };

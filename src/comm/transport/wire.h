@@ -28,7 +28,7 @@ enum {
     WIRE_HELLO_SIZE = 8 + 104, /* this and the sizes below are those of version 4 */
     WIRE_WELCOME_SIZE = 8 + 80,
     WIRE_PROOF_SIZE = 8 + 32,
-    WIRE_VERDICT_SIZE = 8 + 8, /* and WIRE_ADDRESS_SIZE per address */
+    WIRE_VERDICT_SIZE = 8 + 8, /* plus WIRE_ADDRESS_SIZE per address */
     WIRE_ADDRESS_SIZE = 18,
     WIRE_SHAPE_TEXT_MAX = 16384, /* bytes, without the head */
     WIRE_MESSAGE_MAX = 16384 * WIRE_ADDRESS_SIZE + 64,
@@ -36,7 +36,7 @@ enum {
 
 enum wire_verdict {
     WIRE_ACCEPTED,
-    WIRE_OTHER_VERSION, /* of this protocol */
+    WIRE_OTHER_VERSION, /* the version of this protocol differs */
     WIRE_OTHER_JOB,     /* the cluster differs */
     WIRE_OTHER_SHAPE,   /* the model differs */
     WIRE_OTHER_CHANNELS,
@@ -47,16 +47,16 @@ enum wire_verdict {
 };
 
 struct wire_hello {
-    uint16_t version; /* of the peer; if it is not WIRE_VERSION, no other field is set */
-    uint16_t
-        channel; /* 0: control; 1 to channels: data of the ring; channels + 1: data of a pair */
+    uint16_t version; /* version of the sender; if it is not WIRE_VERSION, no other field is set */
+    /* 0: control; 1 to channels: data of the ring; channels + 1: data of a pair. */
+    uint16_t channel;
     uint16_t channels;
     uint16_t listen_port;
-    bool encrypts; /* after WIRE_ACCEPTED the connection continues with TLS; the connector is the
-                      client */
-    uint32_t rank, target; /* of the connector, and of the task it wants to reach */
+    /* After WIRE_ACCEPTED the connection continues with TLS; the connector is the client. */
+    bool encrypts;
+    uint32_t rank, target; /* rank of the connector, and of the task that it wants to reach */
     uint32_t size;
-    uint64_t generation; /* of the group that the connection belongs to; 0: no group exists yet */
+    uint64_t generation; /* generation of the group that the connection belongs to; 0: none yet */
     uint64_t shape;
     uint8_t job[SECRET_MAC_SIZE];
     uint8_t nonce[WIRE_NONCE_SIZE];
@@ -110,9 +110,9 @@ enum wire_frame_type {
     WIRE_FRAME_DATA = 1, /* a contribution to a small collective; `detail`: the kind of the call */
     WIRE_FRAME_PING,     /* asks the peer for a pong */
     WIRE_FRAME_PONG,     /* `sequence`: the call that the sender is in */
-    WIRE_FRAME_ABORT, /* the group is broken; the bytes are the reason; `detail`: see WIRE_ABORT_…
-                       */
-    WIRE_FRAME_BYE,   /* the sender leaves the group on purpose */
+    /* The group is broken; the bytes are the reason; `detail`: see WIRE_ABORT_… */
+    WIRE_FRAME_ABORT,
+    WIRE_FRAME_BYE,     /* the sender leaves the group on purpose */
     WIRE_FRAME_FORMING, /* before the group exists: see membership_message.h */
     WIRE_FRAME_TYPES,
 };

@@ -21,10 +21,10 @@ struct host_links {
     int *leaders;                  /* by rank of the group: the lowest rank of the same host */
     int ranks[TRANSPORT_HOST_MAX]; /* the members of this host, in ascending order */
     int count, index; /* the number of members of this host, and the place of this one */
-    int links[TRANSPORT_HOST_MAX]; /* leader: by index, to each member; others: [0] to the leader;
-                                      -1: none */
-    int wanted;                    /* the number of members of this host if nothing had failed */
-    struct err failure;            /* why this member cannot share memory; code 0: it can */
+    /* leader: by index, to each member; others: [0] to the leader; -1: none. */
+    int links[TRANSPORT_HOST_MAX];
+    int wanted;         /* the number of members of this host if nothing had failed */
+    struct err failure; /* why this member cannot share memory; code 0: it can */
 };
 
 /* A collective call. `pretend` names the host, so that a test can split one machine into several

@@ -7,10 +7,10 @@
 #include <string.h>
 
 enum {
-    TURN_MAX =
-        1024 * 1024, /* bytes per turn of sending or receiving, so that neither blocks the other */
-    SEND_MIN =
-        64 * 1024, /* a smaller part of a piece is held back until more of the piece is ready */
+    /* Bytes per turn of sending or receiving, so that neither blocks the other. */
+    TURN_MAX = 1024 * 1024,
+    /* A smaller part of a piece is held back until more of the piece is ready. */
+    SEND_MIN = 64 * 1024,
 };
 
 bool tcp_lane_is_done(const struct tcp_lane *lane)
