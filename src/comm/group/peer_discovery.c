@@ -113,8 +113,8 @@ static void discovery_read_link(struct peer_discovery *discovery, struct peer_li
             if (discovery_parse_link(discovery, peer_link, &failure) == 0)
                 continue;
         }
-        discovery->others[peer_link->peer].lives =
-            true; /* until its address refuses a connection */
+        /* Until its address refuses a connection. */
+        discovery->others[peer_link->peer].lives = true;
         discovery_close_link(discovery, peer_link, now, ECONNRESET,
                              got > 0 ? failure.message : socket_reason((int)-got));
         return;

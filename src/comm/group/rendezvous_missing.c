@@ -18,8 +18,8 @@ static int missing_peers_visit(struct rendezvous *rendezvous,
 {
     int missing = 0;
     for (int peer = 0; peer < rendezvous->options->size; peer++) {
-        const struct peer_link *found =
-            NULL; /* an outgoing link has a better reason than an incoming one */
+        /* An outgoing link has a better reason than an incoming one. */
+        const struct peer_link *found = NULL;
         bool linked = false;
         for (size_t i = 0; i < rendezvous->peer_links.count; i++) {
             const struct peer_link *peer_link = &rendezvous->peer_links.items[i];

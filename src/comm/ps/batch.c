@@ -31,8 +31,8 @@ void ps_batch_release(struct ps_batch *batch)
 
 size_t ps_batch_server(int64_t id, size_t servers)
 {
-    static const uint64_t SALT =
-        0x5851f42d4c957f2du; /* must never change: it decides which server has a row */
+    /* Must never change: it decides which server has a row. */
+    static const uint64_t SALT = 0x5851f42d4c957f2du;
     return (size_t)((embedding_hash(SALT, id) >> 32) * servers >> 32);
 }
 

@@ -152,8 +152,8 @@ static void control_on_frame(struct control *control, struct control_peer *peer,
                              const struct wire_frame *frame, const uint8_t *bytes)
 {
     if (frame->sequence > peer->seen && frame->type != WIRE_FRAME_BYE) {
-        if (peer->seen <
-            control->sequence) /* a peer that is already ahead of this member did not arrive now */
+        /* A peer that is already ahead of this member did not arrive now. */
+        if (peer->seen < control->sequence)
             peer->came_ms = peer->heard_ms;
         peer->seen = frame->sequence;
     }

@@ -6,8 +6,8 @@
 #include "base/moment.h"
 #include "comm/transport/control_private.h"
 
-static const int64_t TELL_NS = 1000000; /* waits are added up to this before they are passed on: a
-                                           few times per step at most */
+/* Waits are added up to this before they are passed on: a few times per step at most. */
+static const int64_t TELL_NS = 1000000;
 
 /* A member that waits in the call answers a ping within this time. */
 enum { ANSWER_MS = 10 };

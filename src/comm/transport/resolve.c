@@ -65,8 +65,8 @@ struct resolve *resolve_new(const char *host, int port)
     if (resolve->event >= 0 &&
         thread_start(&thread, "resolve", "a thread", resolve_look_up, resolve, NULL) == 0) {
         pthread_detach(thread);
-    } else { /* no descriptor or thread is available: handled like a name server that does not
-                answer */
+    } else {
+        /* No descriptor or thread is available: handled like a name server that does not answer. */
         atomic_store(&resolve->owners, 1);
         resolve->error = EAI_AGAIN;
         atomic_store(&resolve->done, true);
