@@ -24,7 +24,7 @@ enum {
 
 struct formation {
     struct rendezvous_options rendezvous; /* options for all tasks of the cluster */
-    struct tls_keyed *encryption;         /* NULL: connections are not encrypted */
+    struct tls_psk *encryption;           /* NULL: connections are not encrypted */
     struct buf secret;
     int64_t timeout_ms;
     void (*waited)(void *context, const char *task, int64_t ns); /* see struct comm_options */
@@ -166,7 +166,7 @@ struct formation *formation_free(struct formation *formation)
     peer_listener_close(&formation->listener);
     free((void *)formation->rendezvous.tasks);
     buf_release(&formation->secret);
-    tls_keyed_free(formation->encryption);
+    tls_psk_free(formation->encryption);
     free(formation->numbers);
     free(formation->previous_members);
     free(formation->accepted_members);

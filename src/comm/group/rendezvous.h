@@ -34,7 +34,7 @@ struct rendezvous_options {
     const char *shape_text; /* what `shape` is a hash of, see shape_text.h; may be NULL */
     const char *secret;     /* may be "" */
     size_t secret_size;
-    const struct tls_keyed *encryption; /* TLS for all connections; NULL: they are not encrypted */
+    const struct tls_psk *encryption; /* TLS for all connections; NULL: they are not encrypted */
     int64_t timeout_ms, report_ms;
     const volatile sig_atomic_t *stop; /* once not 0, fails with ERR_CANCELED; may be NULL */
     void (*report)(void *context, const char *line); /* may be NULL */

@@ -51,7 +51,7 @@ struct connection connection_take(struct connection *connection);
 void connection_close(struct connection *connection);
 
 /* The TLS context that all encrypted connections of a process share. The caller frees it with
- * tls_keyed_free(). */
-int connection_encryption_new(struct tls_keyed **ret, struct err *err);
+ * tls_psk_free(). */
+int connection_encryption_new(struct tls_psk **ret, struct err *err);
 
 #endif

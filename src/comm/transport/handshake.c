@@ -157,7 +157,7 @@ static int handshake_verdict_sent(struct handshake *handshake, struct err *err)
 
 static int handshake_secure(struct handshake *handshake, struct err *err)
 {
-    int result = tls_stream_shake(handshake->connection.tls);
+    int result = tls_stream_handshake(handshake->connection.tls);
     if (result == -EAGAIN)
         return 0;
     if (result < 0)

@@ -24,7 +24,7 @@ struct handshake_identity {
     uint8_t job[SECRET_MAC_SIZE];
     const char *secret;
     size_t secret_size;
-    const struct tls_keyed *encryption; /* NULL: connections are not encrypted */
+    const struct tls_psk *encryption; /* NULL: connections are not encrypted */
 };
 
 enum handshake_state {
