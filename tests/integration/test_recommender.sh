@@ -118,7 +118,7 @@ codes() { # of all that were started, in the order ps, ps, worker, worker
     done
     echo "${list# }"
 }
-refused 1 "no worker came within 1 s: worker 0 (" "$TRAINER" fit recommender --ps_hosts="$PS" --worker_hosts="$WORKERS" \
+refused 1 "no worker connected within 1 s: worker 0 (" "$TRAINER" fit recommender --ps_hosts="$PS" --worker_hosts="$WORKERS" \
     --job_name=ps --task_index=1 --join-timeout 1
 start_all --epochs 12
 codes >codes.log

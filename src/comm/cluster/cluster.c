@@ -1,4 +1,4 @@
-/* Building a cluster description; see cluster.h. */
+/* Builds a cluster description; see cluster.h. */
 #include "comm/cluster/cluster.h"
 
 #include "base/arena.h"
@@ -48,7 +48,8 @@ size_t cluster_builder_count(const struct cluster_builder *builder, enum ty_role
     return count;
 }
 
-/* "host:port" into the task. A host is not looked up here, only that it can be one. */
+/* Parses "host:port" into the task. Checks that the host can be a host name, and does not resolve
+ * it. */
 static int cluster_parse_address(const char *address, struct ty_task *task, struct err *err)
 {
     const char *colon = strrchr(address, ':'), *host = address;
@@ -73,7 +74,8 @@ static int cluster_parse_address(const char *address, struct ty_task *task, stru
         if ((unsigned char)host[i] <= ' ' || host[i] == 0x7f || host[i] == '/' || host[i] == '[' ||
             host[i] == ']')
             return err_set(err, ERR_INVALID,
-                           "'%s' is no host:port: a host holds no blank, '/', '[' or ']'", address);
+                           "'%s' is not host:port: a host holds no blank, '/', '[' or ']'",
+                           address);
     int64_t port;
     if (str_to_int64(colon + 1, 1, 65535, &port, NULL) < 0)
         return err_set(err, ERR_INVALID, "'%s' has no valid port: it is between 1 and 65535",
@@ -128,7 +130,7 @@ static int cluster_compare_tasks(const void *a, const void *b)
     return (left->index > right->index) - (left->index < right->index);
 }
 
-/* Of pointers to tasks; equal addresses come to stand side by side. */
+/* Compares pointers to tasks, so that equal addresses are sorted side by side. */
 static int cluster_compare_addresses(const void *a, const void *b)
 {
     const struct ty_task *left = *(struct ty_task *const *)a, *right = *(struct ty_task *const *)b;
@@ -151,7 +153,7 @@ static int cluster_check_addresses(const struct cluster_builder *builder, struct
         char first[TF_CONFIG_TASK_TEXT_MAX], second[TF_CONFIG_TASK_TEXT_MAX];
         tf_config_task_name(a, first);
         tf_config_task_describe(b, second);
-        return err_set(err, ERR_INVALID, "%s and %s have one address: each task needs its own",
+        return err_set(err, ERR_INVALID, "%s and %s have the same address: give each task its own",
                        first, second);
     }
     return 0;

@@ -1,6 +1,6 @@
-/* Building a cluster description task by task, whatever form it was written in, and the checks all
- * forms share: one address a task, one task an address, the own task among them. Called by the
- * readers of the forms only. */
+/* Builds a cluster description task by task, whichever form it was written in, and makes the checks
+ * that all forms share: each task has one address, no two tasks have the same address, and the own
+ * task is among them. Called by the parsers of the forms only. */
 #ifndef TRAINYARD_COMM_CLUSTER_H
 #define TRAINYARD_COMM_CLUSTER_H
 
@@ -18,24 +18,25 @@ struct cluster_builder {
 void cluster_builder_release(struct cluster_builder *builder);
 #define _cleanup_builder_ _cleanup_(cluster_builder_release)
 
-/* "chief" or "master", "worker", "ps", "evaluator", in any case. */
+/* Accepts "chief", "master", "worker", "ps" and "evaluator", in upper or lower case. */
 int cluster_role_parse(const char *text, enum ty_role *ret, struct err *err);
 
-/* `address` is "host:port" or "[v6]:port"; NULL: known to nobody but the task itself. */
+/* `address` is "host:port" or "[v6]:port"; NULL: only the task itself knows it. */
 int cluster_builder_add(struct cluster_builder *builder, enum ty_role role, int index,
                         const char *address, struct err *err);
 
-/* Comma-separated addresses, the first with index 0. */
+/* Adds comma-separated addresses; the first one has index 0. */
 int cluster_builder_add_list(struct cluster_builder *builder, enum ty_role role, const char *list,
                              struct err *err);
 
 size_t cluster_builder_count(const struct cluster_builder *builder, enum ty_role role);
 
-/* Sort, check, find the own task, and hand out; the builder is empty afterwards. */
+/* Sorts and checks the tasks, finds the own one, and returns the description, which the caller
+ * frees with ty_tf_config_free(). The builder is empty afterwards. */
 int cluster_builder_finish(struct cluster_builder *builder, enum ty_role role, int index,
                            struct ty_tf_config **ret, struct err *err);
 
-/* One chief without an address: a process alone. */
+/* A cluster of one process: a chief without an address. The caller frees it. */
 struct ty_tf_config *cluster_alone(void);
 
 #endif

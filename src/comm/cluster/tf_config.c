@@ -1,6 +1,5 @@
-/* TF_CONFIG as TFJob, Volcano and hand-written scripts set it; see tf_config.h. The text comes from
- * whoever wrote the job, so it is parsed with limits and checked in full before anything is
- * contacted. */
+/* Parses TF_CONFIG as TFJob, Volcano and hand-written scripts set it; see tf_config.h. The text
+ * is untrusted: it is parsed with limits and checked completely before any connection is made. */
 #include "comm/cluster/tf_config.h"
 
 #include "base/json/json.h"
@@ -21,7 +20,7 @@ static int tf_config_add_address(struct cluster_builder *builder, enum ty_role r
     return cluster_builder_add(builder, role, index, address, err);
 }
 
-/* One member of the cluster: a list of addresses, or the sparse form {"3": address}. */
+/* Adds one role of the cluster: a list of addresses, or the sparse form {"3": address}. */
 static int tf_config_add_role(struct cluster_builder *builder, const struct json *member,
                               bool *ret_sparse, struct err *err)
 {
@@ -49,7 +48,7 @@ static int tf_config_add_role(struct cluster_builder *builder, const struct json
         JSON_EACH (value, member) {
             int64_t key;
             if (str_to_int64(value->name, 0, TY_TASKS_MAX - 1, &key, NULL) < 0)
-                return err_set(err, ERR_INVALID, "'%s' is no task index of a %s", value->name,
+                return err_set(err, ERR_INVALID, "'%s' is not a task index of a %s", value->name,
                                ty_role_name(role));
             if ((result = tf_config_add_address(builder, role, (int)key, value, err)) < 0)
                 return result;
@@ -61,7 +60,7 @@ static int tf_config_add_role(struct cluster_builder *builder, const struct json
     }
 }
 
-/* A name in any case, as roles are. */
+/* Finds a member by name, in upper or lower case. */
 static const struct json *tf_config_get(const struct json *object, const char *name)
 {
     JSON_EACH (member, object) {
@@ -71,7 +70,8 @@ static const struct json *tf_config_get(const struct json *object, const char *n
     return NULL;
 }
 
-/* Without a cluster a process trains alone, and so would each of many whose cluster is misspelt. */
+/* A process without a cluster trains alone. Refuses a misspelt "cluster", with which each of many
+ * processes would train alone. */
 static int tf_config_check_alone(const struct json *root, struct err *err)
 {
     static const char *const NAMES[] = {"cluster"};
@@ -83,7 +83,7 @@ static int tf_config_check_alone(const struct json *root, struct err *err)
     return 0;
 }
 
-/* An index of -1: it is not said. */
+/* ret_index is -1 if the task has no index. */
 static int tf_config_parse_task(const struct json *task, enum ty_role *ret_role, int *ret_index,
                                 struct err *err)
 {
@@ -117,7 +117,7 @@ static int tf_config_parse_task(const struct json *task, enum ty_role *ret_role,
     return 0;
 }
 
-/* A task that does not say which of its role it is must be the only one. */
+/* A task without an index must be the only one of its role. */
 static int tf_config_need_index(const struct cluster_builder *builder, enum ty_role role,
                                 int *index, struct err *err)
 {
@@ -131,8 +131,8 @@ static int tf_config_need_index(const struct cluster_builder *builder, enum ty_r
     return 0;
 }
 
-/* Some tasks may be missing from the cluster and still be right: an evaluator works beside it, and
- * the sparse form lists a server only to itself (at position 0) and other roles not at all. */
+/* Some tasks may be missing from the cluster: an evaluator is not part of it, and the sparse form
+ * lists a server only for itself (at position 0) and other roles not at all. */
 static int tf_config_add_unlisted_self(struct cluster_builder *builder, enum ty_role role,
                                        int index, bool sparse, struct err *err)
 {

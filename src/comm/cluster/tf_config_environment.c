@@ -1,5 +1,5 @@
-/* The forms of a cluster that are no TF_CONFIG: TensorFlow's four classic flags, and the master's
- * address with rank and size as PyTorchJob and torchrun set them; see tf_config.h. */
+/* The other forms of a cluster description: the four classic flags of TensorFlow, and the address
+ * of the master with rank and size, as PyTorchJob and torchrun set them; see tf_config.h. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -44,7 +44,7 @@ static const char *environment_value(const struct environment *environment, cons
     return str_is_empty(value) ? NULL : value;
 }
 
-/* A number from the first of two variables that is set. */
+/* Reads a number from the first of two variables that is set. */
 static int environment_number(const struct environment *environment, const char *first,
                               const char *second, int64_t min, int64_t max, int64_t *ret,
                               struct err *err)
@@ -58,8 +58,8 @@ static int environment_number(const struct environment *environment, const char 
     return result < 0 && err ? err_wrap(err, "%s", name) : result;
 }
 
-/* How many processes: PyTorchJob with several processes a node multiplies WORLD_SIZE by them, but
- * the trainer runs once a node and uses threads inside, so the number of nodes counts. */
+/* The number of processes. PyTorchJob multiplies WORLD_SIZE by the processes per node, but the
+ * trainer runs once per node with threads inside, so the number of nodes counts. */
 static int environment_world_size(const struct environment *environment, int64_t *ret,
                                   struct err *err)
 {
@@ -75,7 +75,7 @@ static int environment_world_size(const struct environment *environment, int64_t
     return environment_number(environment, "WORLD_SIZE", "PET_NNODES", 1, TY_TASKS_MAX, ret, err);
 }
 
-/* Only rank 0 has an address here: it is the chief, the others are worker 0, 1, … as PyTorchJob
+/* Only rank 0 has an address: it is the chief, and the others are worker 0, 1, … as PyTorchJob
  * names them. */
 static int environment_parse_master(const struct environment *environment, const char *host,
                                     struct ty_tf_config **ret, struct err *err)
@@ -104,12 +104,13 @@ static int environment_parse_master(const struct environment *environment, const
     return result;
 }
 
-/* Several processes are meant, and nobody says where they meet: each would train for itself. */
+/* Refuses variables that mean several processes without a place to connect to: each process would
+ * train alone. */
 static int environment_check_alone(const struct environment *environment, struct err *err)
 {
     static const struct {
         const char *name;
-        int64_t alone; /* what it is where there is one process */
+        int64_t alone; /* its value for one process */
     } NUMBERS[] = {{"WORLD_SIZE", 1}, {"PET_NNODES", 1}, {"RANK", 0}, {"PET_NODE_RANK", 0}};
     for (size_t i = 0; i < ARRAY_SIZE(NUMBERS); i++) {
         const char *value = environment_value(environment, NUMBERS[i].name);

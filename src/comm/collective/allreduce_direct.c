@@ -1,5 +1,5 @@
-/* All-reduce for small data: everybody gives everything to everybody, and each adds it up in the
- * order of ranks. More bytes than any other, but one hop. */
+/* All-reduce for small data: every member sends all its data to every other, and each one adds it
+ * up in the order of ranks. It sends more bytes than any other algorithm, but in one hop. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"

@@ -1,7 +1,7 @@
-/* All-reduce by recursive doubling, for small data: in step k a member swaps all it has with the
- * member whose index differs in bit k, and both add it up, so that after log n steps all have the
- * sum of all. Where the number of members is no power of two, the first few pair up before, and the
- * second of each pair gets the sum afterwards. */
+/* All-reduce by recursive doubling, for small data: in step k a member exchanges all its data
+ * with the member whose index differs in bit k, and both add it up. After log n steps all members
+ * have the sum. If the number of members is not a power of two, collective_core pairs up the
+ * first ones. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"
@@ -12,7 +12,7 @@ static bool doubling_can(const struct collective_transports *transports, size_t 
     return transports->streams->has_pairs;
 }
 
-/* Both add the same two numbers, and a + b is b + a: both have the same bits. */
+/* Both members add the same two numbers, and a + b equals b + a, so both have the same bits. */
 static int doubling_swap_and_add(const struct collective_transports *transports, int rank,
                                  float *data, float *other, size_t count, struct err *err)
 {

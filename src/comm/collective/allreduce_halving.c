@@ -1,8 +1,8 @@
-/* All-reduce by halving and doubling, for data of middle size: in step k a member gives the half it
- * is not responsible for to its partner and adds the partner's other half to its own; after log n
- * steps it has the sum of one part, and the same steps backwards bring all parts to all. As few
- * bytes as the ring, in 2 log n hops instead of 2 (n-1); but partners are not neighbours, and where
- * they share wires those are crossed more often. */
+/* All-reduce by recursive halving and doubling, for data of medium size. In each step a member
+ * sends one half of its range to its partner, and adds the other half of the partner to its own.
+ * After log n steps it has the sum of one part; the same steps in reverse order bring all parts
+ * to all members. It sends as few bytes as the ring, in 2 log n hops instead of 2 (n-1). But
+ * partners are not neighbours, so that data crosses a cable that members share more often. */
 #include "base/cleanup.h"
 #include "comm/collective/collective.h"
 

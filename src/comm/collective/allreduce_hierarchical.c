@@ -1,6 +1,6 @@
-/* All-reduce for several machines with several members each: the members of a machine sum in shared
- * memory into what their leader has, the leaders sum over TCP, and each member copies the result
- * from its leader. So every byte crosses the wire once for a machine and not once for a member. */
+/* All-reduce for several hosts with several members each. The members of a host sum into the
+ * memory of their leader, the leaders sum between the hosts, and each member copies the result
+ * from its leader. So the data crosses the network once per host instead of once per member. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    CHUNK_ALIGN = 16,                                 /* floats: no two write one cache line */
+    CHUNK_ALIGN = 16, /* floats: no two members write to the same cache line */
     PIECE = TRANSPORT_SLOT_SIZE / (int)sizeof(float), /* floats */
 };
 
@@ -19,7 +19,7 @@ static bool hierarchical_can(const struct collective_transports *transports, siz
            transports->streams->has_pairs;
 }
 
-/* The leaders; index -1: this member is none. */
+/* The leaders of all hosts; index is -1 if this member is none. */
 static struct collective_ranks hierarchical_leaders(const struct collective_transports *transports)
 {
     int size = control_size(transports->control), rank = control_rank(transports->control);
@@ -32,7 +32,7 @@ static struct collective_ranks hierarchical_leaders(const struct collective_tran
     return leaders;
 }
 
-/* This member's chunk of the sum over its machine, into what the leader has: rows[0]. */
+/* Sums this member's chunk over the members of the host into the memory of the leader, rows[0]. */
 static void hierarchical_sum_chunk(const struct transport *memory, float *const *rows, size_t count)
 {
     size_t members = (size_t)memory->count, index = (size_t)memory->index;
@@ -68,8 +68,9 @@ static int hierarchical_sum_in_place(const struct collective_transports *transpo
     return result == 0 ? transport_barrier(memory, err) : result;
 }
 
-/* Data that lies elsewhere: in through the members' slots, out through the leader's. Between the
- * machines it goes in one piece all the same: elsewhere it may be summed in place. */
+/* For data outside of shared memory: it goes in through the slots of the members and out through
+ * the slot of the leader. Between the hosts it is still summed as a whole, because another host
+ * may sum in place. */
 static int hierarchical_sum_through_slots(const struct collective_transports *transports,
                                           const struct collective_ranks *leaders, float *data,
                                           size_t count, struct err *err)

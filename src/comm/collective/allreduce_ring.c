@@ -1,7 +1,7 @@
-/* All-reduce around the ring: the data is cut into one chunk a member; each chunk travels once
- * around and gathers the sum, then once more to be copied. Every member sends and receives
- * 2 (n-1)/n of the data, the least that any algorithm over point-to-point links can. The sum of
- * chunk c starts at rank c and adds the others in the order of the ring. */
+/* All-reduce around the ring. The data is cut into one chunk per member. Each chunk travels once
+ * around the ring to collect the sum, and once more to be copied. Every member sends and receives
+ * 2 (n-1)/n of the data, the least possible over point-to-point connections. The sum of chunk c
+ * starts at rank c and adds the others in the order of the ring. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"
@@ -46,7 +46,7 @@ static int ring_run(const struct collective_transports *transports,
             ring_chunk(data, count, members, (index + 2 * members - hop - 1) % members);
         plan.recv[hop].add = hop < members - 1;
     }
-    plan.send[members - 1].settle = transports->narrow; /* where the sum of a chunk is complete */
+    plan.send[members - 1].settle = transports->narrow; /* here the sum of a chunk is complete */
     plan.head = plan.send[0].size;
     return transport_run(transports->streams, &plan, err);
 }

@@ -1,16 +1,17 @@
 /* All-reduce in shared memory: each member sums its chunk of the data over all members, in the
- * order of ranks, and writes the sum where all have it. Data in memory that is shared as a whole is
- * summed in place and never copied; other data passes through the members' slots piece by piece,
- * where one piece is copied while another is summed. */
+ * order of ranks, and writes the sum where all members read it. Data in memory that is shared as
+ * a whole is summed in place and never copied. Other data passes through the slots of the members
+ * in pieces; one piece is copied while another is summed. */
 #include "comm/collective/collective.h"
 #include "comm/transport/reduce.h"
 
 #include <string.h>
 
 enum {
-    CHUNK_ALIGN = 16,                                 /* floats: no two write one cache line */
+    CHUNK_ALIGN = 16, /* floats: no two members write to the same cache line */
     PIECE = TRANSPORT_SLOT_SIZE / (int)sizeof(float), /* floats */
-    SMALL = 4 * 1024 / (int)sizeof(float), /* floats: added up by all, one meeting less */
+    SMALL = 4 * 1024 /
+            (int)sizeof(float), /* floats: every member sums all of it, which saves one barrier */
 };
 
 static bool shared_can(const struct collective_transports *transports, size_t count)
@@ -50,8 +51,8 @@ static void shared_last_slots(const struct transport *memory, size_t first, floa
         ret[i] = (float *)transport_slot(memory, i, 1) + first;
 }
 
-/* What was copied in before the last meeting: the own chunk's sum, where all others will find it.
- */
+/* Sums this member's chunk of the piece that was copied in before the last barrier. The sum goes
+ * into its own slot, where all others read it. */
 static void shared_sum_piece(struct transport *memory, size_t count)
 {
     float *rows[TRANSPORT_HOST_MAX];
@@ -60,7 +61,7 @@ static void shared_sum_piece(struct transport *memory, size_t count)
     reduce_rows_f32(rows[memory->index], rows, (size_t)memory->count, own.count);
 }
 
-/* What was summed before the last meeting. */
+/* Copies out the piece that was summed before the last barrier. */
 static void shared_copy_out(struct transport *memory, float *data, size_t count)
 {
     for (int i = 0; i < memory->count; i++) {

@@ -1,5 +1,5 @@
-/* Broadcast and all-gather around the ring: bytes are passed on as they come, so that all links
- * work at once and the time hardly grows with the number of members. */
+/* Broadcast and all-gather. Around the ring, members forward bytes as they arrive, so that all
+ * connections are busy at once and the time hardly grows with the number of members. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"
@@ -8,8 +8,8 @@ static int broadcast_ring(const struct collective_transports *transports, int ro
                           size_t size, struct err *err)
 {
     int members = control_size(transports->control);
-    int rank =
-        (control_rank(transports->control) + members - root) % members; /* from the root on */
+    int rank = (control_rank(transports->control) + members - root) %
+               members; /* distance from the root in the ring */
     struct transfer_piece piece = {.at = data, .size = size};
     struct transfer_plan plan = {.send = &piece,
                                  .recv = &piece,

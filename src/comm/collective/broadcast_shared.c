@@ -1,5 +1,5 @@
-/* Broadcast and all-gather in shared memory: what members have passes through their slots
- * piece by piece; while one piece is read, the next is written. */
+/* Broadcast and all-gather in shared memory: data passes through the slots in pieces; members
+ * write the next piece while they read the current one. */
 #include "comm/collective/collective.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What the algorithms have in common; see collective.h. */
+/* What the algorithms share; see collective.h. */
 #include "comm/collective/collective.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Members as a power of two; see collective.h. */
+/* The largest power of two of the members; see collective.h. */
 #include "comm/collective/collective.h"
 
 struct collective_core collective_core_of(const struct collective_ranks *all)
@@ -18,7 +18,7 @@ int collective_core_rank(const struct collective_core *core, int index)
     return core->all->ranks[index < core->pairs ? 2 * index : index + core->pairs];
 }
 
-/* The other of a pair; -1: this member has none. */
+/* The rank of the other member of the pair; -1: this member is in no pair. */
 static int core_partner(const struct collective_core *core)
 {
     int index = core->all->index;

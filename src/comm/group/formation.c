@@ -1,4 +1,4 @@
-/* How a group comes about; see assembly.h. */
+/* Forms a group; see formation.h. */
 #include "comm/group/formation.h"
 
 #include "base/buf.h"
@@ -17,42 +17,44 @@
 
 enum {
     TIMEOUT_MS = 5 * 60 * 1000,
-    JOIN_MIN_MS = 10000, /* for one that was stopped while all met */
+    JOIN_MIN_MS = 10000, /* least time for the first call: a member may have been stopped */
     REPORT_MS = 5000,
     PEER_TIMEOUT_MS = 5000,
 };
 
 struct formation {
-    struct rendezvous_options rendezvous; /* of the whole cluster */
-    struct tls_psk *encryption;           /* NULL: links are in the clear */
+    struct rendezvous_options rendezvous; /* options for all tasks of the cluster */
+    struct tls_psk *encryption;           /* NULL: connections are not encrypted */
     struct buf secret;
     int64_t timeout_ms;
-    void (*waited)(void *context, const char *task, int64_t ns); /* of a call; may be NULL */
-    /* Only where a part of the tasks is enough: */
+    void (*waited)(void *context, const char *task, int64_t ns); /* see struct comm_options */
+    /* The following are set only in an elastic group. */
     int min, start;
     int64_t start_after_ms, peer_timeout_ms;
     struct peer_listener listener;
-    uint64_t generation; /* of the group there is, or was last */
-    int *numbers;        /* its members' tasks, by rank */
+    uint64_t generation; /* of the current group, or of the last one */
+    int *numbers;        /* the tasks of its members, by rank */
     int size;
-    uint64_t live;          /* the last one in which this task had a state to go on from; 0: none */
-    bool *previous_members; /* its members, by task */
-    bool *accepted_members; /* those of the last one that was agreed on since */
+    uint64_t live;          /* the last generation in which this task had a state; 0: none */
+    bool *previous_members; /* by task, the members of generation `live` */
+    /* By task, the members of the last proposal that was accepted since `live`. */
+    bool *accepted_members;
     enum peer_outcome *outcomes;
-    int64_t parted_ms; /* when they were true; 0: they are used up */
-    bool *dismissed;   /* by task: members that said that they end */
+    int64_t ended_ms; /* when `outcomes` was recorded; 0: it is used up */
+    bool *dismissed;  /* by task: the member said that it ends */
     bool expelled;
     uint64_t machine, *machines;
 };
 
-/* The synchronous tasks stand first in the description: the chief, then the workers. */
+/* The chief and the workers are the first tasks of the description. */
 static int formation_check_config(const struct ty_tf_config *config, int *ret_size, struct err *err)
 {
     const struct ty_task *self = &config->tasks[config->self];
     if (self->role != TY_ROLE_CHIEF && self->role != TY_ROLE_WORKER)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "%s %d takes no part in synchronous training: only a chief and workers do",
-                       ty_role_name(self->role), self->index);
+        return err_set(
+            err, ERR_UNSUPPORTED,
+            "%s %d does not take part in synchronous training: only a chief and workers do",
+            ty_role_name(self->role), self->index);
     if (config->sparse)
         return err_set(err, ERR_UNSUPPORTED,
                        "this TF_CONFIG has the sparse form of dynamic workers, which does not name "
@@ -62,8 +64,8 @@ static int formation_check_config(const struct ty_tf_config *config, int *ret_si
     return 0;
 }
 
-/* 0: nobody knows. */
-static uint64_t machine_of(void)
+/* A hash of the boot id of this machine; 0: not known. */
+static uint64_t formation_machine(void)
 {
     char id[BOOT_ID_MAX];
     return boot_id(id, NULL) == 0 ? hash_fnv1a(HASH_FNV_START, id, strlen(id)) : 0;
@@ -87,7 +89,7 @@ static int formation_open_listener(struct formation *formation, const struct com
     formation->outcomes = mem_calloc(size, sizeof(*formation->outcomes));
     formation->dismissed = mem_calloc(size, sizeof(*formation->dismissed));
     formation->machines = mem_calloc(size, sizeof(*formation->machines));
-    formation->machine = machine_of();
+    formation->machine = formation_machine();
     rendezvous_identify(rendezvous, &formation->listener.identity);
     return peer_listener_open(&formation->listener, &rendezvous->tasks[rendezvous->rank],
                               rendezvous->size, err);
@@ -141,16 +143,17 @@ int formation_new(const struct comm_options *options, struct formation **ret, st
         .waiting = options->waiting,
         .context = options->context,
     };
-    /* Where only rank 0 has an address, all are needed to learn those of the others. */
+    /* If only rank 0 has an address, all members are needed to learn the addresses of the others.
+     */
     if (options->min_members && size > 1 && size <= MEMBERSHIP_TASKS_MAX &&
         !options->config->master_form)
         result = formation_open_listener(formation, options, err);
     else if (options->start_members && options->start_members < size && options->report)
         options->report(options->context, options->config->master_form
                                               ? "--min-workers has no effect where only rank 0 has "
-                                                "an address (MASTER_ADDR): all are waited for"
+                                                "an address (MASTER_ADDR): all tasks are needed"
                                               : "--min-workers has no effect among so many tasks: "
-                                                "all are waited for");
+                                                "all tasks are needed");
     if (result == 0)
         *ret = TAKE(formation);
     return result;
@@ -174,14 +177,15 @@ struct formation *formation_free(struct formation *formation)
     return NULL;
 }
 
-/* The first call of all: nobody returns from it before everybody is connected with everybody. */
+/* Makes the first call of the group: it returns only when every member is connected to every
+ * other. */
 static int formation_join(const struct formation *formation,
                           const struct rendezvous_options *rendezvous,
                           struct connection_set *connections, int64_t timeout_ms,
                           struct control **ret, struct err *err)
 {
     int64_t report = rendezvous->report_ms;
-    /* Who is behind is said before it is given up. */
+    /* A late member is reported before it is given up. */
     if (formation->peer_timeout_ms && formation->peer_timeout_ms * 2 / 5 < report)
         report = formation->peer_timeout_ms * 2 / 5;
     const struct control_options control_options = {
@@ -207,15 +211,15 @@ static int formation_join(const struct formation *formation,
         return result;
     }
     control_set_timeout(control, formation->timeout_ms);
-    /* The one that reads what a run goes on from does not answer meanwhile. */
+    /* A member that reads a checkpoint does not answer meanwhile. */
     if (formation->peer_timeout_ms && !formation->live)
         control_set_peer_timeout(control, formation->timeout_ms);
     *ret = control;
     return 0;
 }
 
-/* Both ways: ret_met tells whether it was only the linking that failed, which is worth another try.
- */
+/* Forms a group of all tasks. ret_met, here and below: the members have connected, so that a
+ * failure is worth another attempt. */
 static int formation_connect_all(struct formation *formation, int64_t deadline,
                                  struct control **ret, struct connection_set *ret_connections,
                                  bool *ret_met, struct err *err)
@@ -224,14 +228,15 @@ static int formation_connect_all(struct formation *formation, int64_t deadline,
     rendezvous.timeout_ms = deadline - moment_monotonic_ms();
     int result = rendezvous_connect_all(&rendezvous, ret_connections, err);
     *ret_met = result == 0;
-    /* All are here: the last of them may have come in the last moment. */
+    /* All members have connected, the last one maybe just before the deadline: the first call
+     * gets some time in any case. */
     int64_t left = deadline - moment_monotonic_ms();
     left = left > JOIN_MIN_MS ? left : JOIN_MIN_MS;
     return result < 0 ? result
                       : formation_join(formation, &rendezvous, ret_connections, left, ret, err);
 }
 
-/* Those who have agreed to be the next group become it. */
+/* Connects the members that have agreed to be the next group. */
 static int formation_connect_members(struct formation *formation, const bool *list,
                                      struct control **ret, struct connection_set *ret_connections,
                                      struct err *err)
@@ -253,7 +258,7 @@ static int formation_connect_members(struct formation *formation, const bool *li
     rendezvous.numbers = formation->numbers;
     rendezvous.timeout_ms = formation->peer_timeout_ms;
     int result = rendezvous_connect_all(&rendezvous, ret_connections, err);
-    if (result == 0) /* who is silent is lost before that is over */
+    if (result == 0) /* a silent member is lost before this timeout */
         result = formation_join(formation, &rendezvous, ret_connections,
                                 2 * formation->peer_timeout_ms, ret, err);
     free(tasks);
@@ -275,7 +280,7 @@ static int formation_connect_some(struct formation *formation, int64_t deadline,
         .previous_members = formation->previous_members,
         .accepted_members = formation->accepted_members,
         .outcomes = formation->outcomes,
-        .parted_ms = formation->parted_ms,
+        .ended_ms = formation->ended_ms,
         .expelled = &formation->expelled,
         .machine = formation->machine,
         .machines = formation->machines,
@@ -284,8 +289,8 @@ static int formation_connect_some(struct formation *formation, int64_t deadline,
     _cleanup_free_ bool *list = mem_calloc((size_t)formation->rendezvous.size, sizeof(*list));
     int result = peer_discovery_agree(&discovery, &formation->generation, list, err);
     *ret_met = result == 0;
-    /* What the links of the last group told is used up: the next look is at the door. */
-    formation->parted_ms = 0;
+    /* The outcomes of the last group are used up: the next discovery starts without them. */
+    formation->ended_ms = 0;
     memset(formation->outcomes, 0,
            (size_t)formation->rendezvous.size * sizeof(*formation->outcomes));
     if (result < 0)
@@ -293,7 +298,7 @@ static int formation_connect_some(struct formation *formation, int64_t deadline,
     return formation_connect_members(formation, list, ret, ret_connections, err);
 }
 
-/* One may die after some have met it and before others have, and come back: until the deadline, a
+/* A member may die after some have connected to it and before others have. Until the deadline, a
  * group that breaks while it forms is formed again. */
 int formation_connect(struct formation *formation, struct control **ret,
                       struct connection_set *ret_connections, struct err *err)
@@ -326,7 +331,7 @@ void formation_disband(struct formation *formation, struct control *control)
             formation->dismissed[task] = false;
         }
         formation->expelled |= control_is_expelled(control);
-        formation->parted_ms = moment_monotonic_ms();
+        formation->ended_ms = moment_monotonic_ms();
     }
     control_free(control);
 }

@@ -1,5 +1,5 @@
-/* A group of training processes; see group.h. Puts together how it comes about (assembly), how
- * bytes move (transports) and what is computed (collectives). */
+/* A group of training processes; see group.h. It combines the forming of a group (formation), the
+ * transports and the collectives. */
 #include "comm/group/group.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@ struct comm_group {
     struct formation *formation;
     struct collective_transports transports; /* control NULL: forming failed with `unformed` */
     struct err unformed;
-    int rank, size; /* as they are, or were last */
+    int rank, size; /* of the current group, or of the last one */
     enum comm_transport transport;
     char *pretended_host;
 };
@@ -184,7 +184,7 @@ static int group_begin_call(struct comm_group *group, enum control_call call, si
     return control_begin_call(group->transports.control, call, size, err);
 }
 
-/* Groups of one have nobody to talk to, but count their calls like all. */
+/* A group of one member exchanges no data, but numbers its calls like every group. */
 static bool group_is_alone(const struct comm_group *group)
 {
     return comm_group_size(group) == 1;

@@ -1,30 +1,30 @@
-/* Who belongs to the next group; see membership.h. */
+/* The agreement on the members of the next group; see membership.h. */
 #include "comm/group/membership.h"
 
 #include "base/mem.h"
 
 #include <string.h>
 
-/* A generation: a number that grows, and below it what makes it one leader's in one of its lives.
- */
+/* A generation has a number that grows in its upper bits. The salt and the task of the leader
+ * below make it unique to one process. */
 enum { LEADER_BITS = 16, SALT_BITS = 24, NUMBER_SHIFT = LEADER_BITS + SALT_BITS };
 
 struct membership_peer {
     enum membership_presence presence;
-    bool told;     /* its view is known */
-    bool accepted; /* our proposal */
+    bool has_view; /* its view has arrived */
+    bool accepted; /* it has accepted the proposal of this task */
     uint64_t live;
     uint8_t *view;
 };
 
 struct membership {
     struct membership_options options;
-    struct membership_peer *peers; /* by task; the own has the own view */
+    struct membership_peer *peers; /* by task; that of this task has its own view */
     uint64_t highest;
-    uint64_t bound;    /* the proposal this task has accepted; 0: none */
-    int leader;        /* whose it is */
-    uint64_t proposed; /* ours; 0: none */
-    bool *list;        /* of `bound` or `proposed` */
+    uint64_t bound;    /* the proposal that this task has accepted; 0: none */
+    int leader;        /* the task that proposed `bound` */
+    uint64_t proposed; /* the current proposal of this task; 0: none */
+    bool *list;        /* the members of `bound` or `proposed`, by task */
     uint64_t decided;
 };
 
@@ -38,7 +38,7 @@ static enum membership_presence membership_presence_in(const uint8_t *view, int 
     return (enum membership_presence)(view[task] & MEMBERSHIP_PRESENCE);
 }
 
-/* The own view, as it is told to others. */
+/* Updates this task's own view, as it is sent to others. */
 static void membership_refresh_view(struct membership *membership)
 {
     uint8_t *view = membership->peers[membership->options.self].view;
@@ -68,7 +68,7 @@ struct membership *membership_new(const struct membership_options *options)
         membership->peers[i].view = mem_calloc(tasks, 1);
     struct membership_peer *self = &membership->peers[options->self];
     self->presence = MEMBERSHIP_PRESENT;
-    self->told = true;
+    self->has_view = true;
     self->live = options->live;
     membership_refresh_view(membership);
     return membership;
@@ -114,7 +114,7 @@ static void membership_send_view(struct membership *membership)
                         membership->peers[membership->options.self].view);
 }
 
-/* The word of a leader that only repeats itself must not undo its proposal. */
+/* A leader repeats its proposal, not its view, because a view would withdraw the proposal. */
 void membership_announce(struct membership *membership)
 {
     if (membership->proposed && !membership->decided)
@@ -124,13 +124,13 @@ void membership_announce(struct membership *membership)
         membership_send_view(membership);
 }
 
-/* Whether all that are present see just those. */
+/* Whether the views of all present tasks have exactly the present tasks as present. */
 static bool membership_views_agree(const struct membership *membership)
 {
     for (int i = 0; i < membership->options.tasks; i++) {
         if (!membership_is_present(membership, i))
             continue;
-        if (!membership->peers[i].told)
+        if (!membership->peers[i].has_view)
             return false;
         for (int j = 0; j < membership->options.tasks; j++)
             if ((membership_presence_in(membership->peers[i].view, j) == MEMBERSHIP_PRESENT) !=
@@ -140,7 +140,8 @@ static bool membership_views_agree(const struct membership *membership)
     return true;
 }
 
-/* Of those present, whose word counts about who is left out: the one that was at work last. */
+/* The present task whose view decides which tasks may be left out: the one that had a state in
+ * the latest generation; -1: none had. */
 static int membership_last_at_work(const struct membership *membership)
 {
     int found = -1;
@@ -153,9 +154,9 @@ static int membership_last_at_work(const struct membership *membership)
     return found;
 }
 
-/* Whether a task that is left out may be at work elsewhere, in the eyes of those present. Only the
- * eyes of such as have been at work count, where there are any: a newcomer's wait for somebody who
- * never comes must not hold the others up. */
+/* Whether an absent task may be training elsewhere, according to the views of the present tasks.
+ * If some of them have a state, only their views count: a new task that waits for a task that
+ * never comes must not block the others. */
 static bool membership_may_work_elsewhere(const struct membership *membership, int task,
                                           bool any_lived, bool *ret_unknown)
 {
@@ -172,10 +173,11 @@ static bool membership_may_work_elsewhere(const struct membership *membership, i
 }
 
 static const char ELSEWHERE[] =
-    "the others may be training on machines that cannot be reached, and are not fewer";
+    "the other tasks may be training on machines that cannot be reached, and are not a minority";
 
-/* Whether those present are the greater part of the tasks that task `last` counts with `bit`, not
- * counting such as are surely not at work, and such as are here in a new life, without a state. */
+/* Whether the present tasks are a majority of the tasks that have flag `bit` in the view of task
+ * `last` (-1: of all tasks). Tasks that cannot be training do not count, and neither do present
+ * tasks that restarted without a state. */
 static bool membership_is_majority(const struct membership *membership, int last, int bit,
                                    const bool *apart)
 {
@@ -211,15 +213,15 @@ const char *membership_obstacle(const struct membership *membership)
     if (present == membership->options.tasks)
         return NULL;
     if (last < 0 && present < membership->options.start)
-        return "nobody here has been training, and too few are there to begin";
+        return "no task that is present has a training state, and too few are present to start";
     if (last >= 0 && present < membership->options.min)
-        return "fewer tasks are there than --min-workers asks for";
+        return "fewer tasks are present than --min-workers requires";
     if (unknown)
-        return "it is not known yet who else is there";
+        return "it is not known yet which other tasks are running";
     if (left_behind && anybody_apart)
         return ELSEWHERE;
     for (int i = 0; i < membership->options.tasks;
-         i++) /* what any of them has agreed to may be at work */
+         i++) /* a group that a present task has accepted may be training */
         if (membership_is_present(membership, i) && membership->peers[i].live &&
             !membership_is_majority(membership, i, MEMBERSHIP_ACCEPTED_MEMBER, apart))
             return ELSEWHERE;
@@ -234,7 +236,8 @@ static void membership_accept_list(struct membership *membership)
     membership_refresh_view(membership);
 }
 
-/* If this task leads and all agree, propose; a proposal that does not hold any more is dropped. */
+/* Makes a proposal if this task is the leader and all views agree; drops the current one if they
+ * no longer do. */
 static void membership_update_proposal(struct membership *membership)
 {
     if (membership->decided)
@@ -250,12 +253,13 @@ static void membership_update_proposal(struct membership *membership)
         lowest++;
     for (int i = 0; i < membership->options.tasks; i++)
         members += membership_is_present(membership, i);
-    if (lowest != self || !agree || obstacle) { /* a task that is bound sees its leader below it */
+    if (lowest != self || !agree ||
+        obstacle) { /* a task that has accepted a proposal is not the lowest one: its leader is */
         membership->proposed = 0;
         return;
     }
     if (membership->proposed)
-        return; /* of the same members: every change drops it first */
+        return; /* it has the same members: every change of the view drops it first */
     uint64_t salt = membership->options.salt & ((1u << SALT_BITS) - 1);
     membership->proposed = (((membership->highest >> NUMBER_SHIFT) + 1) << NUMBER_SHIFT) |
                            salt << LEADER_BITS | (uint64_t)self;
@@ -286,7 +290,7 @@ void membership_set_presence(struct membership *membership, int task,
     if (membership->decided || task == membership->options.self || peer->presence == presence)
         return;
     peer->presence = presence;
-    peer->told = false;
+    peer->has_view = false;
     peer->live = 0;
     if (membership->bound && membership->leader == task && presence != MEMBERSHIP_PRESENT)
         membership->bound = 0;
@@ -298,12 +302,12 @@ static void membership_on_view(struct membership *membership, int task,
 {
     struct membership_peer *peer = &membership->peers[task];
     if (membership->bound && membership->leader == task)
-        membership->bound = 0; /* it does not stand by its proposal any more */
+        membership->bound = 0; /* the leader has withdrawn its proposal */
     if (message->generation > membership->highest)
         membership->highest = message->generation;
-    bool same = peer->told && peer->live == message->live &&
+    bool same = peer->has_view && peer->live == message->live &&
                 memcmp(peer->view, message->tasks, (size_t)membership->options.tasks) == 0;
-    peer->told = true;
+    peer->has_view = true;
     peer->live = message->live;
     memcpy(peer->view, message->tasks, (size_t)membership->options.tasks);
     membership->options.machines[task] = message->machine;
@@ -324,7 +328,7 @@ static void membership_on_propose(struct membership *membership, int task,
     for (int i = 0; i < membership->options.tasks; i++) {
         bool listed = membership_presence_in(message->tasks, i) == MEMBERSHIP_PRESENT;
         if (listed != membership_is_present(membership, i) || (listed && i < task))
-            return; /* it will hear that this task sees others, and propose again */
+            return; /* the leader will receive the view of this task and propose again */
         membership->list[i] = listed;
     }
     membership->proposed = 0;

@@ -1,4 +1,4 @@
-/* The bytes of what tasks tell each other while they form a group; see membership_message.h. */
+/* The bytes of membership messages; see membership_message.h. */
 #include "comm/group/membership_message.h"
 
 #include <endian.h>
@@ -23,7 +23,7 @@ void membership_message_encode(const struct membership_message *message, int tas
     size_t size = message_size(message->kind, tasks);
     uint8_t *at = (uint8_t *)buf_reserve(out, WIRE_FRAME_HEAD_SIZE + size);
     if (!at)
-        return; /* the peer has not read for long: it is given up soon */
+        return; /* the peer has not read for long and is given up soon */
     memset(at, 0, WIRE_FRAME_HEAD_SIZE + size);
     const struct wire_frame frame = {.type = WIRE_FRAME_FORMING,
                                      .size = (uint32_t)size,
@@ -44,7 +44,8 @@ int membership_message_decode(const struct wire_frame *frame, const uint8_t *byt
     if (frame->type != WIRE_FRAME_FORMING || frame->detail == 0 ||
         frame->detail >= MEMBERSHIP_KINDS ||
         frame->size != message_size((enum membership_kind)frame->detail, tasks))
-        return err_set(err, ERR_BAD_REQUEST, "it sent what does not belong into a forming");
+        return err_set(err, ERR_BAD_REQUEST,
+                       "it sent an unexpected message while the group was forming");
     ret->kind = (enum membership_kind)frame->detail;
     ret->generation = frame->sequence;
     ret->live = ret->machine = 0;

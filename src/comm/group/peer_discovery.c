@@ -1,4 +1,4 @@
-/* Where tasks meet before they are a group; see lobby.h. */
+/* Discovery of the tasks that form the next group; see peer_discovery.h. */
 #include "comm/group/peer_discovery.h"
 
 #include "base/cleanup.h"
@@ -15,17 +15,20 @@
 
 enum {
     REMIND_MS = 1000,
-    AGAIN_MS = 10,   /* after a connection ended: is its process gone? */
-    HICCUP_MS = 200, /* longer than asked for in poll(): this process itself was stopped */
+    /* Retry delay after a connection ended, to find out whether its process is gone. */
+    AGAIN_MS = 10,
+    /* A poll() this much longer than requested means that this process was stopped. */
+    STOPPED_MS = 200,
 };
 
 struct discovery_peer {
-    enum peer_outcome outcome; /* until it is met */
+    enum peer_outcome outcome; /* of the last group, until the task connects */
     bool silent;
-    bool lives; /* it left, or closed a connection: it may be at work without this task */
-    struct peer_link
-        *link;        /* what is sent to it goes here, so that it comes in order; NULL: none */
-    int64_t heard_ms; /* by the clock below, as is all that is counted against others */
+    /* It left the last group or closed a connection: it may be training without this task. */
+    bool lives;
+    /* The link that messages to it use, so that they arrive in order; NULL: none. */
+    struct peer_link *link;
+    int64_t heard_ms; /* when it was last heard, by `clock_ms` */
 };
 
 struct peer_discovery {
@@ -33,8 +36,9 @@ struct peer_discovery {
     struct rendezvous rendezvous;
     struct membership *membership;
     struct discovery_peer *others;
-    uint8_t *tasks;              /* room for a message */
-    int64_t clock_ms, looked_ms; /* time this process was awake, and when it was looked at */
+    uint8_t *tasks; /* buffer for the tasks of a received message */
+    /* How long this process has been running, and when that was updated. */
+    int64_t clock_ms, looked_ms;
     int64_t allowed_ms, reminded_ms;
 };
 
@@ -66,7 +70,7 @@ static void discovery_flush_link(struct peer_link *peer_link)
         ssize_t sent =
             connection_send(&peer_link->connection, peer_link->out.data, peer_link->out.size);
         if (sent < 0)
-            return; /* a broken one shows itself when it is read */
+            return; /* a broken connection is detected when it is read */
         buf_consume(&peer_link->out, (size_t)sent);
     }
 }
@@ -93,8 +97,8 @@ static int discovery_parse_link(struct peer_discovery *discovery, struct peer_li
     return 0;
 }
 
-/* All that has come is taken in before the end of a connection is: the last word may be the one
- * that commits. */
+/* Reads all messages before it handles the end of the connection: the last message may be the
+ * commit. */
 static void discovery_read_link(struct peer_discovery *discovery, struct peer_link *peer_link,
                                 int64_t now)
 {
@@ -109,14 +113,15 @@ static void discovery_read_link(struct peer_discovery *discovery, struct peer_li
             if (discovery_parse_link(discovery, peer_link, &failure) == 0)
                 continue;
         }
-        discovery->others[peer_link->peer].lives = true; /* until its address tells otherwise */
+        /* Until its address refuses a connection. */
+        discovery->others[peer_link->peer].lives = true;
         discovery_close_link(discovery, peer_link, now, ECONNRESET,
                              got > 0 ? failure.message : socket_reason((int)-got));
         return;
     }
 }
 
-/* A bond that has become ready is a link. */
+/* Starts to use the links that have become ready. */
 static void discovery_start_links(struct peer_discovery *discovery)
 {
     for (size_t i = 0; i < discovery->rendezvous.peer_links.count; i++) {
@@ -131,7 +136,8 @@ static void discovery_start_links(struct peer_discovery *discovery)
             peer_link->talking = true;
             buf_init(&peer_link->in, 4 * (WIRE_FRAME_HEAD_SIZE + WIRE_FRAME_MAX));
             buf_init(&peer_link->out, 4 * (WIRE_FRAME_HEAD_SIZE + WIRE_FRAME_MAX));
-            if (other->link == peer_link) /* one of its earlier life was replaced */
+            if (other->link ==
+                peer_link) /* the link of a previous process of this task was replaced */
                 other->link = NULL;
         }
         if (!other->link) {
@@ -166,24 +172,24 @@ static bool discovery_flush_links(struct peer_discovery *discovery)
     return all;
 }
 
-/* What can be known of a task that is not linked. Being refused by its address proves that its
- * process is gone; a connection that ends, or is not answered, proves nothing. */
+/* The presence of a task without a link. A refused connection proves that its process is gone. A
+ * connection that ends, or that is not answered, proves nothing. */
 static enum membership_presence discovery_presence_of(struct peer_discovery *discovery, int task)
 {
     const struct peer_discovery_options *options = discovery->options;
     struct discovery_peer *other = &discovery->others[task];
     const struct peer_link *peer_link = discovery_link(discovery, task, true);
-    bool mate = options->previous_members && options->previous_members[task];
+    bool was_member = options->previous_members && options->previous_members[task];
     bool connected = peer_link->state == PEER_LINK_HANDSHAKE &&
                      peer_link->handshake.state != HANDSHAKE_CONNECTING;
     if (peer_listener_is_securing(discovery->rendezvous.listener, task))
-        return MEMBERSHIP_UNKNOWN; /* it is there, and can say so in a moment */
+        return MEMBERSHIP_UNKNOWN; /* it is connected, and its link is ready in a moment */
     if (peer_link->failure == ECONNREFUSED && !connected) {
         other->lives = false;
         return MEMBERSHIP_GONE;
     }
-    /* A pod that waits for its place, or was deleted, has no name. To a task that has no state that
-     * says enough: with --min-workers it may begin. */
+    /* A pod that is not scheduled yet, or was deleted, has no name. For a task without a state
+     * that is enough to start without it, with --min-workers. */
     if (peer_link->failure == PEER_LINK_NO_NAME && peer_link->state != PEER_LINK_HANDSHAKE &&
         !options->live)
         return MEMBERSHIP_GONE;
@@ -194,9 +200,9 @@ static enum membership_presence discovery_presence_of(struct peer_discovery *dis
     if (!connected && peer_link->failure && peer_link->failure != ECONNRESET &&
         peer_link->failure != ENOTCONN)
         return MEMBERSHIP_SILENT;
-    /* One that has not worked with this task lately, and does not answer, is not waited for: it
-     * comes as a newcomer. */
-    if (!connected && options->live && !mate && !*options->expelled)
+    /* A task that was not in the last group with this one and does not answer is not waited for:
+     * it can join later. */
+    if (!connected && options->live && !was_member && !*options->expelled)
         return MEMBERSHIP_SILENT;
     return MEMBERSHIP_UNKNOWN;
 }
@@ -229,7 +235,7 @@ static void discovery_update_presence(struct peer_discovery *discovery, int64_t 
     }
 }
 
-/* What was known of those that are not linked is not believed any more. */
+/* Forgets what is known about tasks without a link. */
 static void discovery_forget_absent(struct peer_discovery *discovery)
 {
     for (int task = 0; task < discovery->options->rendezvous.size; task++) {
@@ -246,11 +252,12 @@ static void discovery_forget_absent(struct peer_discovery *discovery)
     }
 }
 
-/* Time in which this process was stopped, or not let run, does not count against the others. If it
- * was so long that they may have gone on without this task, they may be anywhere now. */
+/* Time in which this process was stopped, or was not scheduled, does not count against the
+ * others. After a long stop the others may have continued without this task, so that nothing is
+ * known about them any more. */
 static void discovery_advance_clock(struct peer_discovery *discovery, int64_t now)
 {
-    int64_t passed = now - discovery->looked_ms, most = discovery->allowed_ms + HICCUP_MS;
+    int64_t passed = now - discovery->looked_ms, most = discovery->allowed_ms + STOPPED_MS;
     discovery->clock_ms += passed < most ? passed : most;
     discovery->looked_ms = now;
     if (passed - discovery->allowed_ms > discovery->options->peer_timeout_ms / 2) {
@@ -264,7 +271,8 @@ static bool discovery_may_start_small(const struct peer_discovery *discovery, in
     return now - discovery->rendezvous.started >= discovery->options->start_after_ms;
 }
 
-/* At a usual start all are waited for, and who they are says enough. */
+/* At a normal start all tasks are waited for, and their names say enough; only otherwise the
+ * obstacle is reported too. */
 static void discovery_report(struct peer_discovery *discovery, int64_t now)
 {
     const struct peer_discovery_options *options = discovery->options;
@@ -274,7 +282,7 @@ static void discovery_report(struct peer_discovery *discovery, int64_t now)
     if (obstacle && (options->live || few)) {
         char line[256];
         snprintf(line, sizeof(line), "waiting%s: %s",
-                 options->live ? " with what has been trained" : "", obstacle);
+                 options->live ? " with the training state" : "", obstacle);
         rendezvous_report(&discovery->rendezvous, line);
     }
     rendezvous_report_missing(&discovery->rendezvous);
@@ -336,7 +344,7 @@ static void discovery_init(struct peer_discovery *discovery)
     discovery->rendezvous.in_discovery = true;
     discovery->rendezvous.tolerant = options->live != 0;
     discovery->rendezvous.identity = &options->rendezvous.listener->identity;
-    discovery->looked_ms = options->parted_ms ? options->parted_ms : discovery->rendezvous.started;
+    discovery->looked_ms = options->ended_ms ? options->ended_ms : discovery->rendezvous.started;
     discovery->others = mem_calloc((size_t)size, sizeof(*discovery->others));
     discovery->tasks = mem_calloc((size_t)size, 1);
     for (int task = 0; task < size; task++) {
@@ -370,8 +378,8 @@ static void discovery_init(struct peer_discovery *discovery)
     discovery->membership = membership_new(&membership);
 }
 
-/* Members are linked anew under their generation: a connection of theirs that still stands at the
- * door is one of this meeting, which is over. */
+/* Members make new connections under their generation: their connections that are still pending
+ * belong to this discovery, which is over. */
 static void discovery_dismiss_members(struct peer_discovery *discovery, const bool *list)
 {
     struct peer_listener *peer_listener = discovery->rendezvous.listener;

@@ -1,4 +1,4 @@
-/* Where others knock; see door.h. */
+/* The listening socket of a task and its pending peers; see peer_listener.h. */
 #include "comm/group/peer_listener.h"
 
 #include "comm/transport/socket.h"
@@ -6,7 +6,7 @@
 #include <poll.h>
 #include <string.h>
 
-enum { GUESTS_MAX = 256 }; /* beside one for each member */
+enum { PENDING_PEERS_MAX = 256 }; /* in addition to one per member */
 
 int peer_listener_open(struct peer_listener *peer_listener, const struct ty_task *self, int size,
                        struct err *err)
@@ -35,12 +35,13 @@ static bool pending_peer_is_proven(const struct pending_peer *pending_peer)
            pending_peer->handshake.state == HANDSHAKE_SECURING;
 }
 
-/* Whether there is room for one more; ret_evict: who has to go for it, -1: nobody. */
+/* Whether one more connection can be accepted. ret_evict: the pending peer that must be dropped
+ * for it; -1: none. */
 static bool listener_find_room(const struct peer_listener *peer_listener, uint32_t size,
                                ssize_t *ret_evict)
 {
     *ret_evict = -1;
-    if (peer_listener->pending_peers.count < GUESTS_MAX + (size_t)size)
+    if (peer_listener->pending_peers.count < PENDING_PEERS_MAX + (size_t)size)
         return true;
     for (size_t i = 0; i < peer_listener->pending_peers.count; i++)
         if (!pending_peer_is_proven(peer_listener->pending_peers.items[i])) {
@@ -56,13 +57,13 @@ bool peer_listener_has_room(const struct peer_listener *peer_listener, uint32_t 
     return peer_listener->fd >= 0 && listener_find_room(peer_listener, size, &evict);
 }
 
-/* Nobody can keep others out by connecting often and saying nothing: of those that have proved
- * nothing the one that came first goes. */
+/* A flood of connections cannot keep members out: when the limit is reached, the oldest pending
+ * peer that is not authenticated is dropped. */
 void peer_listener_accept(struct peer_listener *peer_listener,
                           const struct handshake_identity *identity, int64_t now)
 {
     ssize_t evict;
-    for (int taken = 0; taken < GUESTS_MAX && peer_listener->fd >= 0 &&
+    for (int taken = 0; taken < PENDING_PEERS_MAX && peer_listener->fd >= 0 &&
                         listener_find_room(peer_listener, identity->size, &evict);
          taken++) {
         char from[SOCKET_ADDRESS_TEXT_MAX];

@@ -1,7 +1,7 @@
-/* Where others knock: the socket a task listens on, and those who have connected and are not
- * members yet. It stays open as long as the task takes part in a run, so that a task is either
- * there to be connected to or does not exist, and a newcomer may wait at it while the members are
- * at work. Owned by assembly, or by one rendezvous; guests are seated by rendezvous. */
+/* The listening socket of a task, and the peers that have connected but not joined yet. In an
+ * elastic group it stays open for the whole run: a refused connection then proves that the process
+ * does not exist, and a new task can wait here while the members train. Owned by formation, or by
+ * one rendezvous; rendezvous turns pending peers into links. */
 #ifndef TRAINYARD_COMM_PEER_LISTENER_H
 #define TRAINYARD_COMM_PEER_LISTENER_H
 
@@ -11,45 +11,45 @@
 #include <trainyard/tf_config.h>
 
 enum {
-    PEER_LISTENER_ATTEMPT_MAX_MS = 10000, /* from connecting to the end of a handshake */
+    PEER_LISTENER_ATTEMPT_MAX_MS = 10000, /* time for a connection attempt with its handshake */
     PEER_LISTENER_REASON_MAX = 256,
 };
 
 struct pending_peer {
     struct handshake handshake;
     char from[SOCKET_ADDRESS_TEXT_MAX];
-    int64_t ends;  /* when it must have proved itself */
-    bool admitted; /* it was judged: the rest is a matter of bytes */
-    bool securing;
+    int64_t ends;  /* deadline of the handshake (monotonic, ms) */
+    bool admitted; /* rendezvous has decided on it */
+    bool securing; /* the TLS handshake has begun */
 };
 
 struct peer_listener {
-    int fd;                             /* -1: nobody is expected to connect */
-    struct handshake_identity identity; /* who this is between two groups */
+    int fd;                             /* -1: not listening */
+    struct handshake_identity identity; /* the identity of this task while it belongs to no group */
     VEC(struct pending_peer *) pending_peers;
-    char stranger[PEER_LISTENER_REASON_MAX]; /* why the last one was refused: the same is not said
-                                                twice */
+    /* The last reported reason of a refusal; the same reason is not reported twice in a row. */
+    char last_refusal[PEER_LISTENER_REASON_MAX];
 };
 
-/* For a task of a cluster of `size`. */
+/* Listens on the port of `self`, in a cluster of `size` tasks. */
 int peer_listener_open(struct peer_listener *peer_listener, const struct ty_task *self, int size,
                        struct err *err);
-void peer_listener_close(struct peer_listener *peer_listener); /* safe on memory that was zeroed but
-                                                                  for a listener of -1 */
+/* Closes it and all pending peers. Safe on zeroed memory with fd -1. */
+void peer_listener_close(struct peer_listener *peer_listener);
 
-/* Whether it is worth waiting for somebody to connect, in a group of `size`. */
+/* Whether it can accept another connection, in a group of `size`. */
 bool peer_listener_has_room(const struct peer_listener *peer_listener, uint32_t size);
-/* Take in whoever has connected; they are judged as `identity`. */
+/* Accepts all waiting connections; `identity` is what their handshakes are compared with. */
 void peer_listener_accept(struct peer_listener *peer_listener,
                           const struct handshake_identity *identity, int64_t now);
-/* Guests that have done their part and left again must not be taken for present. */
+/* Drops pending peers that wait for a decision and have disconnected. */
 void peer_listener_drop_departed(struct peer_listener *peer_listener);
 void peer_listener_dismiss(struct peer_listener *peer_listener, size_t position);
-/* Whether this task has been let in, and its connection is about to be an encrypted one. */
+/* Whether task `task` is accepted and in its TLS handshake. */
 bool peer_listener_is_securing(const struct peer_listener *peer_listener, int task);
 
-/* Without a forming under way: whether a task of this job has proved itself and waits to be let in.
- * Makes progress with those that are on the way there; never blocks. */
+/* Whether an authenticated task waits to join. Also continues the handshakes of all pending peers.
+ * Never blocks. Must not be called while a group is being formed. */
 bool peer_listener_is_wanted(struct peer_listener *peer_listener, int64_t now);
 
 #endif

@@ -1,5 +1,5 @@
-/* How the members of a group find each other; see rendezvous.h. Everything happens in one loop over
- * poll(); this file has the loop, and the beginning and the end. */
+/* Rendezvous of the members of a group; see rendezvous.h. Everything runs in one loop around
+ * poll(), which is here, with the setup and the result. */
 #include "comm/group/rendezvous.h"
 
 #include "base/buf.h"
@@ -26,9 +26,9 @@ void rendezvous_describe(const struct rendezvous *rendezvous, int rank,
 
 void rendezvous_addresses_told(struct rendezvous *rendezvous)
 {
-    for (size_t i = 0; !rendezvous->told && i < rendezvous->peer_links.count; i++)
+    for (size_t i = 0; !rendezvous->addresses_known && i < rendezvous->peer_links.count; i++)
         rendezvous->peer_links.items[i].retry_at = 0;
-    rendezvous->told = true;
+    rendezvous->addresses_known = true;
 }
 
 struct peer_link *rendezvous_find_link(struct rendezvous *rendezvous, int peer, int channel,
@@ -43,8 +43,8 @@ struct peer_link *rendezvous_find_link(struct rendezvous *rendezvous, int peer, 
     return NULL;
 }
 
-/* The cluster as all members must see it. In the master form they may name the master differently
- * (localhost, its service), so only the size counts there. */
+/* Hashes the cluster as all members must see it. In the master form members may use different
+ * names for the master (localhost, its service), so only the size counts there. */
 static void rendezvous_hash_job(const struct rendezvous_options *options,
                                 uint8_t ret[SECRET_MAC_SIZE])
 {
@@ -73,8 +73,8 @@ void rendezvous_add_link(struct rendezvous *rendezvous, int peer, int channel, b
     vec_push(&rendezvous->peer_links, peer_link);
 }
 
-/* Two members are neighbours anyway, and for very many the algorithms that use connections between
- * any two gain nothing that is worth so many sockets. */
+/* Two members are neighbours in the ring anyway. With very many members the algorithms over pairs
+ * gain too little for so many sockets. */
 static bool rendezvous_has_pairs(const struct rendezvous_options *options)
 {
     enum { PAIRS_MEMBERS_MIN = 3, PAIRS_MEMBERS_MAX = 64 };
@@ -108,7 +108,7 @@ int rendezvous_check_stop(const struct rendezvous *rendezvous, struct err *err)
 {
     if (!rendezvous->options->stop || !*rendezvous->options->stop)
         return 0;
-    return err_set(err, ERR_CANCELED, "told to stop while others were waited for");
+    return err_set(err, ERR_CANCELED, "told to stop while waiting for other tasks");
 }
 
 void rendezvous_wait(struct rendezvous *rendezvous, int64_t now, int64_t until)
@@ -153,8 +153,8 @@ void rendezvous_wait(struct rendezvous *rendezvous, int64_t now, int64_t until)
                until > now ? (int)(until - now) : 0);
 }
 
-/* A generation is not waited for: whoever has agreed to it is there, or the next one does without.
- */
+/* Fails if a member of the generation is lost or begins again. There is no wait for such a
+ * member: the next generation is formed without it. */
 static int rendezvous_check_generation(struct rendezvous *rendezvous, int64_t now, struct err *err)
 {
     char name[TF_CONFIG_TASK_TEXT_MAX];
@@ -165,7 +165,7 @@ static int rendezvous_check_generation(struct rendezvous *rendezvous, int64_t no
         if (!peer_link->failure && peer_link->state == PEER_LINK_READY)
             continue;
         rendezvous_describe(rendezvous, peer_link->peer, name);
-        return err_set(err, ERR_UNAVAILABLE, "lost %s while the group was formed: %s", name,
+        return err_set(err, ERR_UNAVAILABLE, "lost %s while the group was forming: %s", name,
                        peer_link->reason);
     }
     for (size_t i = 0; i < rendezvous->listener->pending_peers.count; i++) {
@@ -175,7 +175,7 @@ static int rendezvous_check_generation(struct rendezvous *rendezvous, int64_t no
             if (handshake->state == HANDSHAKE_PROVEN && handshake->hello.generation == 0 &&
                 (int)handshake->hello.rank == rendezvous->options->numbers[rank]) {
                 rendezvous_describe(rendezvous, rank, name);
-                return err_set(err, ERR_UNAVAILABLE, "%s began anew while the group was formed",
+                return err_set(err, ERR_UNAVAILABLE, "%s restarted while the group was forming",
                                name);
             }
     }
@@ -229,7 +229,7 @@ static void rendezvous_hand_over(struct rendezvous *rendezvous, struct connectio
     for (size_t i = 0; i < rendezvous->peer_links.count; i++) {
         struct peer_link *peer_link = &rendezvous->peer_links.items[i];
         if (peer_link->channel > options->channels && !links.pairs)
-            continue; /* there are none */
+            continue; /* this group has no connections between pairs */
         struct connection *place = peer_link->channel == 0 ? &links.control[peer_link->peer]
                                    : peer_link->channel > options->channels
                                        ? &links.pairs[peer_link->peer]
@@ -240,8 +240,8 @@ static void rendezvous_hand_over(struct rendezvous *rendezvous, struct connectio
     *ret = links;
 }
 
-/* Guests of this meeting go with it; those that wait for the next one, or have not said anything
- * yet, stay at a door that stays open. */
+/* Drops the pending peers of this rendezvous. Peers that wait for the next one, or have not sent
+ * a hello yet, stay if the listener stays open. */
 static void rendezvous_release_pending_peers(struct rendezvous *rendezvous)
 {
     if (rendezvous->listener == &rendezvous->own_listener)

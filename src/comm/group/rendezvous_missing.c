@@ -1,5 +1,5 @@
-/* The words about who is missing: in lines while others are waited for, in the error at the end,
- * and to whoever shows the state of a run; see rendezvous_private.h. */
+/* Names the missing members in reports, in the error at the end, and for options.waiting; see
+ * rendezvous_private.h. */
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/moment.h"
@@ -9,16 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMED_MAX = 4 }; /* missing members that a line or an error names in full */
+enum { NAMED_MAX = 4 }; /* missing members that a report or an error names */
 
-/* The members that are missing, each once, as "worker 2 (host:port)" with the reason; returns how
- * many. */
+/* Calls `visit` with the name, as "worker 2 (host:port)", and the reason of each missing member,
+ * up to NAMED_MAX of them. Returns the number of all missing members. */
 static int missing_peers_visit(struct rendezvous *rendezvous,
                                void (*visit)(void *, const char *, const char *), void *context)
 {
     int missing = 0;
     for (int peer = 0; peer < rendezvous->options->size; peer++) {
-        const struct peer_link *found = NULL; /* one that we make tells more than one we wait for */
+        /* An outgoing link has a better reason than an incoming one. */
+        const struct peer_link *found = NULL;
         bool linked = false;
         for (size_t i = 0; i < rendezvous->peer_links.count; i++) {
             const struct peer_link *peer_link = &rendezvous->peer_links.items[i];
@@ -28,7 +29,7 @@ static int missing_peers_visit(struct rendezvous *rendezvous,
                 (!found || (peer_link->outgoing && !found->outgoing)))
                 found = peer_link;
         }
-        if (!found || linked) /* in a lobby either of two connections is enough */
+        if (!found || linked) /* in discovery one of the two connections is enough */
             continue;
         if (missing++ < NAMED_MAX) {
             char name[TF_CONFIG_TASK_TEXT_MAX];
@@ -43,7 +44,7 @@ static void missing_peer_report(void *context, const char *name, const char *rea
 {
     struct rendezvous *rendezvous = context;
     char line[TF_CONFIG_TASK_TEXT_MAX + REASON_MAX + 64];
-    snprintf(line, sizeof(line), "waiting for %s since %lld s: %s", name,
+    snprintf(line, sizeof(line), "waiting for %s for %lld s: %s", name,
              (long long)((moment_monotonic_ms() - rendezvous->started) / 1000), reason);
     rendezvous_report(rendezvous, line);
 }
@@ -71,9 +72,10 @@ int rendezvous_give_up(struct rendezvous *rendezvous, struct err *err)
     int missing = missing_peers_visit(rendezvous, missing_peer_append, &text);
     if (missing > NAMED_MAX)
         buf_printf(&text, "; and %d more", missing - NAMED_MAX);
-    /* In tenths: what was asked for is less by what came before the waiting. */
+    /* Rounded to tenths of a second, because the timeout is what was left of the one that the
+     * user gave. */
     int64_t tenths = (rendezvous->options->timeout_ms + 50) / 100;
-    return err_set(err, ERR_TIMEOUT, "%d of %d tasks did not come within %g s: %s", missing,
+    return err_set(err, ERR_TIMEOUT, "%d of %d tasks did not connect within %g s: %s", missing,
                    rendezvous->wanted, (double)tenths / 10, text.data);
 }
 

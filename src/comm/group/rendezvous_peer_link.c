@@ -1,5 +1,5 @@
-/* The connections a member must have, one by one: looked up, tried, tried again, watched once they
- * stand; see rendezvous_private.h. */
+/* The links that a member needs: each one is resolved, connected, retried, and watched once it is
+ * ready; see rendezvous_private.h. */
 #include "base/str.h"
 #include "comm/group/rendezvous_private.h"
 #include "comm/transport/socket.h"
@@ -42,22 +42,22 @@ static void peer_link_start_handshake(struct rendezvous *rendezvous, struct peer
     peer_link->attempt_ends = now + ATTEMPT_MAX_MS;
 }
 
-/* An address the master told: IPv4 is mapped into IPv6 on the wire and not every machine has IPv6,
- * so it is unmapped here. */
-static void peer_link_start_with_told_address(struct rendezvous *rendezvous,
+/* Connects to an address that rank 0 has sent. IPv4 addresses are mapped into IPv6 in the
+ * message, and are unmapped here because not every machine has IPv6. */
+static void peer_link_start_with_sent_address(struct rendezvous *rendezvous,
                                               struct peer_link *peer_link, int64_t now)
 {
-    const struct wire_address *told = &rendezvous->addresses[peer_link->peer];
+    const struct wire_address *sent = &rendezvous->addresses[peer_link->peer];
     struct in6_addr ip;
-    memcpy(&ip, told->ip, sizeof(ip));
+    memcpy(&ip, sent->ip, sizeof(ip));
     if (IN6_IS_ADDR_V4MAPPED(&ip)) {
-        struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(told->port)};
-        memcpy(&address.sin_addr, told->ip + 12, sizeof(address.sin_addr));
+        struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(sent->port)};
+        memcpy(&address.sin_addr, sent->ip + 12, sizeof(address.sin_addr));
         peer_link_start_handshake(rendezvous, peer_link, (struct sockaddr *)&address,
                                   sizeof(address), now);
     } else {
         struct sockaddr_in6 address = {
-            .sin6_family = AF_INET6, .sin6_port = htons(told->port), .sin6_addr = ip};
+            .sin6_family = AF_INET6, .sin6_port = htons(sent->port), .sin6_addr = ip};
         peer_link_start_handshake(rendezvous, peer_link, (struct sockaddr *)&address,
                                   sizeof(address), now);
     }
@@ -72,13 +72,13 @@ static void peer_link_start_attempt(struct rendezvous *rendezvous, struct peer_l
             str_copy(peer_link->reason, sizeof(peer_link->reason), "its name is being looked up");
         peer_link->resolve = resolve_new(task->host, task->port);
         peer_link->state = PEER_LINK_RESOLVING;
-    } else if (peer_link->outgoing && rendezvous->told) {
-        peer_link_start_with_told_address(rendezvous, peer_link, now);
+    } else if (peer_link->outgoing && rendezvous->addresses_known) {
+        peer_link_start_with_sent_address(rendezvous, peer_link, now);
     } else {
         peer_link->retry_at = now + RETRY_MAX_MS;
         if (peer_link->outgoing)
             str_copy(peer_link->reason, sizeof(peer_link->reason),
-                     "its address is not known yet: rank 0 tells it when all have come");
+                     "its address is not known yet: rank 0 sends it when all tasks have connected");
     }
 }
 
@@ -111,8 +111,8 @@ static void peer_link_on_resolved(struct rendezvous *rendezvous, struct peer_lin
     peer_link_start_handshake(rendezvous, peer_link, (struct sockaddr *)&address, size, now);
 }
 
-/* Whether waiting can heal what a peer and we hold against each other. Another job is most often a
- * member of an earlier run that is about to be replaced; everything else stays wrong. */
+/* Whether another attempt cannot help after a refusal. A peer of another job is most often a
+ * process of an earlier run that is about to be replaced; other reasons do not go away. */
 static bool peer_link_is_refused_for_good(const struct handshake *handshake)
 {
     return handshake->verdict != WIRE_OTHER_JOB && handshake->verdict != WIRE_WRONG_TASK;
@@ -135,7 +135,7 @@ static int peer_link_progress(struct rendezvous *rendezvous, struct peer_link *p
         peer_link->state = PEER_LINK_READY;
         return 0;
     }
-    /* The other side may have thought long before it accepted; from now on it has no reason to. */
+    /* The peer may have taken long to accept. From now on it has no reason to. */
     if (peer_link->handshake.state == HANDSHAKE_SECURING && !peer_link->securing) {
         peer_link->securing = true;
         peer_link->attempt_ends = now + ATTEMPT_MAX_MS;
@@ -154,25 +154,26 @@ static int peer_link_progress(struct rendezvous *rendezvous, struct peer_link *p
     else if (now >= peer_link->attempt_ends && peer_link->handshake.state == HANDSHAKE_CONNECTING)
         rendezvous_postpone(peer_link, now, ETIMEDOUT, socket_reason(ETIMEDOUT));
     else if (now >= peer_link->attempt_ends && peer_link->securing)
-        rendezvous_postpone(peer_link, now, ETIMEDOUT, "it does not go on to encrypt");
+        rendezvous_postpone(peer_link, now, ETIMEDOUT,
+                            "it does not continue with the TLS handshake");
     else if (rendezvous->in_discovery && peer_link->handshake.state != HANDSHAKE_CONNECTING)
         str_copy(peer_link->reason, sizeof(peer_link->reason),
-                 "it is there, and lets this task in at the end of a step");
+                 "it is training, and lets this task join at the end of a step");
     else if (now >= peer_link->attempt_ends && peer_link->handshake.state == HANDSHAKE_READ_WELCOME)
         rendezvous_postpone(peer_link, now, ETIMEDOUT, "connected, but it does not answer");
     else if (peer_link->handshake.state == HANDSHAKE_READ_VERDICT)
-        str_copy(peer_link->reason, sizeof(peer_link->reason), "it waits for the others to come");
+        str_copy(peer_link->reason, sizeof(peer_link->reason), "it waits for other tasks");
     return 0;
 }
 
-/* The other side of a finished connection may die before all have met; then it is waited for
- * again. What it sent already stays unread for the transport. */
+/* The peer of a ready link may die before all members have connected; then this member waits for
+ * it again. Bytes that it has sent stay unread for the transport. */
 static void peer_link_check_ready(struct peer_link *peer_link, int64_t now)
 {
     struct pollfd state = {.fd = peer_link->connection.fd, .events = POLLRDHUP};
     if (poll(&state, 1, 0) > 0)
         rendezvous_postpone(peer_link, now, ECONNRESET,
-                            "it closed the connection and has not come back yet");
+                            "it closed the connection and has not reconnected yet");
 }
 
 int rendezvous_progress_links(struct rendezvous *rendezvous, int64_t now, struct err *err)

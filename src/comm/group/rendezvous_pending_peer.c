@@ -1,6 +1,6 @@
-/* Whoever connects to this member: strangers are refused with the reason, a proven peer takes its
- * place, also from an older connection of its rank, because a member that died and came back is the
- * usual reason for two; see rendezvous_private.h. */
+/* Pending peers: an unknown peer is refused with the reason, an authenticated one becomes the
+ * link of its rank. It replaces an older link of the same rank, because a member that died and
+ * restarted is the usual reason for two; see rendezvous_private.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "comm/group/rendezvous_private.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A proven peer: refuse it for good, or give the connection its place. */
+/* Refuses an authenticated peer for good, or accepts it. */
 static int pending_peer_admit(struct rendezvous *rendezvous, struct pending_peer *pending_peer,
                               struct err *err)
 {
@@ -40,7 +40,7 @@ static int pending_peer_admit(struct rendezvous *rendezvous, struct pending_peer
         handshake_decide(handshake, WIRE_ACCEPTED, NULL, 0);
         return 0;
     }
-    /* The master answers when it can tell the addresses of all. */
+    /* Rank 0 answers only when it can send the addresses of all members. */
     struct sockaddr_storage from = {0};
     socklen_t size = sizeof(from);
     struct wire_address *address = &rendezvous->addresses[hello->rank];
@@ -57,7 +57,7 @@ static int pending_peer_admit(struct rendezvous *rendezvous, struct pending_peer
     return 0;
 }
 
-/* In the master form: once every member has proved itself, tell all where all are. */
+/* In the master form: once every member is authenticated, sends the addresses of all to all. */
 static void pending_peers_tell_addresses(struct rendezvous *rendezvous)
 {
     if (!rendezvous->options->master_form || rendezvous->options->rank != 0)
@@ -103,14 +103,16 @@ static void pending_peer_report_refusal(struct rendezvous *rendezvous,
     char line[ERR_MESSAGE_MAX + SOCKET_ADDRESS_TEXT_MAX + 32];
     snprintf(line, sizeof(line), "refused a connection from %s: %s", pending_peer->from,
              why->message);
-    /* A peer that tries again comes from another port: the reason makes it new or not. */
-    if (!str_eq(why->message, rendezvous->listener->stranger))
+    /* A peer that tries again comes from another port, so only the reason is compared. */
+    if (!str_eq(why->message, rendezvous->listener->last_refusal))
         rendezvous_report(rendezvous, line);
-    str_copy(rendezvous->listener->stranger, sizeof(rendezvous->listener->stranger), why->message);
+    str_copy(rendezvous->listener->last_refusal, sizeof(rendezvous->listener->last_refusal),
+             why->message);
 }
 
-/* Links of a generation are made while a task may come that looks for another one: it proves
- * itself to the door, and waits there. */
+/* The identity that the peer is compared with. A task without a group may connect while the
+ * members of a generation connect to each other: it is compared with the identity of the
+ * listener, and then waits. */
 static const struct handshake_identity *
 pending_peer_identity(const struct rendezvous *rendezvous, const struct pending_peer *pending_peer)
 {
@@ -128,9 +130,9 @@ static int pending_peers_progress(struct rendezvous *rendezvous, int64_t now, st
         handshake_set_identity(&pending_peer->handshake,
                                pending_peer_identity(rendezvous, pending_peer));
         int result = handshake_progress(&pending_peer->handshake, &failure);
-        bool ours =
-            pending_peer->handshake.identity == rendezvous->identity; /* not of the next meeting */
-        if (result == 0 && ours && !pending_peer->admitted &&
+        bool is_current = pending_peer->handshake.identity ==
+                          rendezvous->identity; /* otherwise it waits for the next rendezvous */
+        if (result == 0 && is_current && !pending_peer->admitted &&
             pending_peer->handshake.state == HANDSHAKE_PROVEN) {
             pending_peer->admitted = true;
             if ((result = pending_peer_admit(rendezvous, pending_peer, err)) < 0)
@@ -140,7 +142,7 @@ static int pending_peers_progress(struct rendezvous *rendezvous, int64_t now, st
         bool waits = pending_peer->handshake.state == HANDSHAKE_PROVEN;
         if (pending_peer->handshake.state == HANDSHAKE_SECURING && !pending_peer->securing) {
             pending_peer->securing = true;
-            pending_peer->ends = now + ATTEMPT_MAX_MS; /* it may have stood at the door for long */
+            pending_peer->ends = now + ATTEMPT_MAX_MS; /* it may have waited for long */
         }
         if (result < 0 && failure.code != ERR_UNAVAILABLE)
             pending_peer_report_refusal(rendezvous, pending_peer, &failure);

@@ -1,4 +1,4 @@
-/* The ids of one pull or push; see ps_batch.h. */
+/* The ids of one pull or push; see batch.h. */
 #include "comm/ps/batch.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@ void ps_batch_init(struct ps_batch *batch, size_t servers)
 void ps_batch_release(struct ps_batch *batch)
 {
     if (batch->servers > 1)
-        free(batch->ids); /* else it is `seen` */
+        free(batch->ids); /* otherwise `ids` is `seen` */
     free(batch->starts);
     free(batch->places);
     free(batch->seen);
@@ -31,7 +31,8 @@ void ps_batch_release(struct ps_batch *batch)
 
 size_t ps_batch_server(int64_t id, size_t servers)
 {
-    static const uint64_t SALT = 0x5851f42d4c957f2du; /* never to be changed */
+    /* Must never change: it decides which server has a row. */
+    static const uint64_t SALT = 0x5851f42d4c957f2du;
     return (size_t)((embedding_hash(SALT, id) >> 32) * servers >> 32);
 }
 
@@ -58,7 +59,7 @@ static void batch_reserve(struct ps_batch *batch, size_t count)
     batch->stamp = 0;
 }
 
-/* Each id once: `seen`, and `places` as numbers in it. */
+/* Finds each id once: fills `seen`, and `places` with indexes into it. */
 static void batch_unify_ids(struct ps_batch *batch, const int64_t *ids, size_t count)
 {
     if (++batch->stamp == 0) {
@@ -81,7 +82,7 @@ static void batch_unify_ids(struct ps_batch *batch, const int64_t *ids, size_t c
     batch->count = different;
 }
 
-/* Sort by server, keeping the order within each. */
+/* Sorts the ids by server, and keeps the order within each server. */
 static void batch_group_by_server(struct ps_batch *batch, size_t count)
 {
     size_t *starts = batch->starts;
@@ -93,7 +94,8 @@ static void batch_group_by_server(struct ps_batch *batch, size_t count)
     }
     for (size_t server = 0; server < batch->servers; server++)
         starts[server + 1] += starts[server];
-    /* Placing moves each start to its end, which is the next one's start: shift back after. */
+    /* Placing an id moves the start of its server, in the end to the start of the next one; so
+     * all starts are shifted back afterwards. */
     for (size_t i = 0; i < batch->count; i++) {
         size_t place = starts[batch->server_of[i]]++;
         batch->target[i] = (uint32_t)place;

@@ -1,5 +1,5 @@
-/* The worker's side of parameter servers; see ps.h. What every client does, wherever the variables
- * are: check, make one batch of what was given, keep what is open. */
+/* The client of parameter servers; see ps.h. This is what both kinds of client share: it checks
+ * the arguments, builds batches, and records which variables are open. */
 #include "comm/ps/client_private.h"
 
 #include "base/mem.h"
@@ -9,7 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Servers stand for nothing without workers, and workers that share nothing train apart. */
+/* Parameter servers need workers, and several workers without parameter servers would train
+ * separate models. */
 static int client_check_config(const struct ty_tf_config *config, size_t *ret_servers,
                                struct err *err)
 {

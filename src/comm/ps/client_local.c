@@ -1,5 +1,5 @@
-/* The client with the variables inside its own process: what a cluster without ps trains with; see
- * ps_client_private.h. */
+/* The client that keeps the variables inside its own process, for a cluster without ps; see
+ * client_private.h. */
 #include "base/mem.h"
 #include "comm/ps/client_private.h"
 #include "comm/ps/store.h"
@@ -73,7 +73,8 @@ static int local_count(struct ps_client *client, enum ps_counter counter, uint64
     return ps_store_count(client->side, 0, 0, counter, total, ret, err);
 }
 
-/* Applied at once, kept nowhere: nothing to wait for and nothing to write. */
+/* A push is applied at once and nothing is written to disk, so flush, save and finish do nothing.
+ */
 static int local_do_nothing(struct ps_client *client, struct err *err)
 {
     return 0;
@@ -99,7 +100,7 @@ void ps_client_local_init(struct ps_client *client)
     client->side = ps_store_new(0);
 }
 
-/* ---- Values with their state, for who keeps them */
+/* ---- Values with the state of their optimizer */
 
 static int local_check_inside(const struct ps_client *client, struct err *err)
 {

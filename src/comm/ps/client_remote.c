@@ -1,6 +1,6 @@
-/* The client whose variables are on servers; see ps_client_private.h. Server s has the dense values
- * from total·s/servers on, and the rows whose ids ps_batch_server() gives it. What goes to several
- * servers is sent to all before the first answer is waited for. */
+/* The client whose variables are on servers; see client_private.h. Server s has the dense values
+ * from total·s/servers on, and the rows whose ids ps_batch_server() assigns to it. A call to
+ * several servers sends to all of them before it waits for the first answer. */
 #include "comm/ps/client_private.h"
 
 #include "base/mem.h"
@@ -14,9 +14,9 @@ enum { TIMEOUT_MS = 5 * 60 * 1000, REPORT_MS = 5000 };
 struct remote {
     struct ps_member member;
     struct ps_link *links; /* by server */
-    uint64_t life;         /* of this process, among those of its worker */
-    float *seen;           /* the dense values this worker saw last */
-    uint8_t *scanned;      /* PS_FRAME_MAX, from the first scan on */
+    uint64_t life;    /* identifies this process among those of its worker, see struct ps_tally */
+    float *seen;      /* the dense values that this worker pulled last */
+    uint8_t *scanned; /* a buffer of PS_FRAME_MAX bytes, allocated by the first scan */
 };
 
 static struct ps_link *remote_link(const struct ps_client *client, size_t server)
@@ -34,8 +34,8 @@ static size_t remote_smaller_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* ---- Opening, the first time (ps_link_request) and on a server that came back (ps_link_exchange).
- * To do any of it twice changes nothing. */
+/* ---- Opening variables: the first time with ps_link_request(), on a server that came back with
+ * ps_link_exchange(). Opening twice changes nothing. */
 
 typedef int exchange(struct ps_link *link, const struct ps_frame *frame, const void *body,
                      struct ps_frame *ret, struct err *err);
@@ -59,7 +59,7 @@ static int remote_open_table(struct ps_client *client, struct ps_link *link, exc
     return talk(link, &frame, body, &answer, err);
 }
 
-/* Opens this server's range, and gives it the values of `seen` if it has none. */
+/* Opens the range of this server, and sends it the values of `seen` if it has none. */
 static int remote_open_dense(struct ps_client *client, struct ps_link *link, exchange *talk,
                              bool *ret_seeded, struct err *err)
 {
@@ -109,15 +109,18 @@ static int remote_reopen_server(void *context, struct ps_link *link, struct err 
         ps_member_say(&remote->member,
                       "%s is back and has no snapshot: its part of the dense values is set to what "
                       "this worker saw last%s",
-                      name, client->table_count ? ", its rows start anew" : "");
+                      name,
+                      client->table_count ? ", its rows start from their initial values" : "");
     else if (empty && client->table_count)
-        ps_member_say(&remote->member, "%s is back and has no snapshot: its rows start anew", name);
+        ps_member_say(&remote->member,
+                      "%s is back and has no snapshot: its rows start from their initial values",
+                      name);
     else
         ps_member_say(&remote->member, "%s is back", name);
     return 0;
 }
 
-/* One request without a body to all servers at once. */
+/* Sends one request without a body to all servers at once. */
 static int remote_request_all(struct ps_client *client, const struct ps_frame *frame,
                               struct err *err)
 {
@@ -362,7 +365,7 @@ static int remote_connect_all(struct ps_client *client, int64_t timeout_ms, stru
                        *fds = mem_calloc(servers, sizeof(int));
     for (size_t i = 0; i < servers; i++)
         ranks[i] = remote->member.workers + (int)i;
-    int result = rendezvous_connect_some(&remote->member.meeting, ranks, (int)servers, fds, err);
+    int result = rendezvous_connect_some(&remote->member.rendezvous, ranks, (int)servers, fds, err);
     if (result < 0)
         return result;
     remote->links = mem_calloc(servers, sizeof(*remote->links));
@@ -401,12 +404,12 @@ int ps_client_remote_init(struct ps_client *client, const struct ps_options *opt
         ps_member_init(&remote->member, options->config, options->shape, options->secret, err);
     if (result < 0)
         return result;
-    struct rendezvous_options *meeting = &remote->member.meeting;
-    meeting->timeout_ms = options->join_timeout_ms ? options->join_timeout_ms : TIMEOUT_MS;
-    meeting->report_ms = options->report_ms ? options->report_ms : REPORT_MS;
-    meeting->stop = options->stop;
-    meeting->report = options->report;
-    meeting->waiting = options->waiting;
-    meeting->context = options->context;
+    struct rendezvous_options *rendezvous = &remote->member.rendezvous;
+    rendezvous->timeout_ms = options->join_timeout_ms ? options->join_timeout_ms : TIMEOUT_MS;
+    rendezvous->report_ms = options->report_ms ? options->report_ms : REPORT_MS;
+    rendezvous->stop = options->stop;
+    rendezvous->report = options->report;
+    rendezvous->waiting = options->waiting;
+    rendezvous->context = options->context;
     return remote_connect_all(client, options->timeout_ms ? options->timeout_ms : TIMEOUT_MS, err);
 }

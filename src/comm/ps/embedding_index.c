@@ -1,4 +1,4 @@
-/* From ids to row numbers; see embedding_index.h. */
+/* A hash table from ids to row numbers; see embedding_index.h. */
 #include "comm/ps/embedding_index.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 enum {
     SLOTS_FIRST = 1024,
     SLOTS_MAX = EMBEDDING_HUGE_PAGE / sizeof(struct embedding_slot),
-    DEPTH_MAX = 24, /* 2^24 full segments are more rows than a row number counts */
+    DEPTH_MAX = 24, /* 2^24 full segments have more rows than a row number can count */
 };
 
 static size_t segment_bytes(const struct embedding_segment *segment)
@@ -24,7 +24,9 @@ static struct embedding_segment *segment_new(struct embedding_index *index, size
     struct embedding_segment *segment = mem_zalloc(sizeof(*segment));
     segment->mask = (uint32_t)slots - 1;
     segment->depth = depth;
-    /* Between a half and three quarters: beyond, the way to a free slot becomes long. */
+    /* The limit is between a half and three quarters of the slots: beyond that the probe
+     * sequences get long. It differs per segment, so that not all segments are full at the same
+     * time. */
     segment->limit =
         (uint32_t)(slots / 2 + embedding_hash(index->salt, (int64_t)index->made++) % (slots / 4));
     segment->slots = embedding_pages_map(segment_bytes(segment));
@@ -69,8 +71,8 @@ static void segment_place(struct embedding_segment *segment, uint64_t hash, int6
     segment->used++;
 }
 
-/* Everything of `from` into one of two segments, by the bit behind those that it shares; into one
- * alone if they are the same. */
+/* Moves all entries of `from` into one of two segments, by the first bit of the hash after the
+ * shared ones; into one segment if both are the same. */
 static void segment_distribute(const struct embedding_index *index,
                                const struct embedding_segment *from, struct embedding_segment *low,
                                struct embedding_segment *high)
@@ -96,7 +98,7 @@ static void index_double_directory(struct embedding_index *index)
     index->depth++;
 }
 
-/* Make room in the segment that a hash belongs to. */
+/* Makes room in the segment that a hash belongs to. */
 static void index_grow(struct embedding_index *index, uint64_t hash)
 {
     struct embedding_segment *full = embedding_index_segment(index, hash);
@@ -112,7 +114,8 @@ static void index_grow(struct embedding_index *index, uint64_t hash)
         high = segment_new(index, SLOTS_MAX, full->depth + 1);
     }
     segment_distribute(index, full, low, high);
-    /* Its entries in the directory stand side by side; the upper half of them is for `high`. */
+    /* The entries of a segment in the directory are contiguous; the upper half of them gets
+     * `high`. */
     size_t count = (size_t)1 << (index->depth - full->depth);
     size_t first = (hash >> 1 >> (63 - index->depth)) & ~(count - 1);
     for (size_t i = 0; i < count; i++)

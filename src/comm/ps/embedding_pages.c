@@ -18,7 +18,8 @@ void *embedding_pages_map(size_t size)
 {
     if (size < EMBEDDING_HUGE_PAGE)
         return pages_map(size);
-    /* One page more than needed, then cut off what is before and behind the aligned part. */
+    /* Maps one huge page more than needed, then unmaps the parts before and after the aligned
+     * range. */
     size = (size + 4095) & ~(size_t)4095;
     size_t mapped = size + EMBEDDING_HUGE_PAGE;
     char *start = pages_map(mapped);
@@ -28,7 +29,7 @@ void *embedding_pages_map(size_t size)
         munmap(start, before);
     if (behind)
         munmap(start + before + size, behind);
-    /* A kernel without huge pages serves as well, only slower. */
+    /* Without huge pages the memory works too, but slower. */
     (void)madvise(start + before, size, MADV_HUGEPAGE);
     return start + before;
 }

@@ -1,5 +1,5 @@
-/* One table of rows; see embedding_table.h. Rows live in blocks of about a huge page; a row's
- * number, counted from 0, says its block and its place there. */
+/* A table of rows; see embedding_table.h. Rows are stored in blocks of about one huge page. The
+ * number of a row, counted from 0, gives its block and its place there. */
 #include "comm/ps/embedding_table.h"
 
 #include "base/mem.h"
@@ -12,11 +12,11 @@
 #include <string.h>
 
 enum {
-    SLOTS_AHEAD = 24,   /* ids between asking for a slot and reading it */
-    ROWS_AHEAD = 16,    /* and between asking for a row and using it */
-    RING = 64,          /* more than both together, a power of 2 */
-    LINE = 64,          /* bytes that memory brings at once */
-    PREFETCH_LINES = 8, /* of one row; beyond, the processor has seen where this leads */
+    SLOTS_AHEAD = 24,   /* ids between the prefetch of a slot and its use */
+    ROWS_AHEAD = 16,    /* ids between the prefetch of a row and its use */
+    RING = 64,          /* more than both together, and a power of 2 */
+    LINE = 64,          /* bytes per cache line */
+    PREFETCH_LINES = 8, /* per row; after these the hardware prefetcher takes over */
 };
 
 struct block {
@@ -103,7 +103,7 @@ static float *table_find_row(const struct embedding_table *table, int64_t id, ui
     return row ? table_row_at(table, row - 1) : NULL;
 }
 
-/* Room for one row more, not yet filled; NULL if that is over the limit. */
+/* Adds a row, whose values the caller sets. Returns NULL if it would pass the memory limit. */
 static float *table_add_row(struct embedding_table *table, int64_t id)
 {
     size_t number = table->count;
@@ -133,10 +133,10 @@ static float *table_find_or_add_row(struct embedding_table *table, int64_t id, u
     return row;
 }
 
-/* A batch is looked up in three steps, each some ids behind the one before: ask for the slot, read
- * it and ask for the row, use the row. So memory always has a few dozen lines to bring and is never
- * waited for alone. Lines are asked for into the second cache: the first keeps fewer requests open
- * than a row and its followers need. */
+/* A batch is looked up in three steps, each some ids behind the one before: prefetch the slot,
+ * read the slot and prefetch the row, use the row. So a few dozen memory accesses are always in
+ * flight. The prefetches go into the second-level cache, because the first level keeps fewer
+ * requests in flight than a row and its followers need. */
 
 struct lookup {
     uint64_t hashes[RING];
@@ -156,7 +156,7 @@ void embedding_table_pull(const struct embedding_table *table, const int64_t *id
     size_t dimensions = (size_t)table->shape.dimensions;
     struct lookup ahead = {0};
     for (size_t i = 0; i < count + SLOTS_AHEAD + ROWS_AHEAD; i++) {
-        /* Before the first and behind the last id these wrap around or pass the count. */
+        /* Before the first id these wrap around; after the last one they pass the count. */
         size_t found = i - SLOTS_AHEAD, used = found - ROWS_AHEAD;
         if (i < count)
             ahead.hashes[i % RING] = embedding_index_prefetch(&table->index, ids[i]);

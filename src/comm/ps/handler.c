@@ -1,11 +1,11 @@
-/* One worker's requests, answered from the store; see ps_serve.h. */
+/* Answers the requests of one worker; see handler.h. */
 #include "comm/ps/handler.h"
 
 #include "base/mem.h"
 
 #include <string.h>
 
-enum { PART_SIZE = 128 << 10 }; /* of an answer that is sent in parts */
+enum { PART_SIZE = 128 << 10 }; /* bytes per part of a long answer */
 
 void ps_handler_init(struct ps_handler *handler, struct ps_store *store, uint32_t worker)
 {
@@ -18,7 +18,7 @@ void ps_handler_release(struct ps_handler *handler)
     *handler = (struct ps_handler){0};
 }
 
-/* An answer's head and the room for its body. */
+/* Appends the head of an answer and returns room for its body. */
 static void *handler_answer(struct buf *out, struct ps_frame frame)
 {
     size_t size = PS_FRAME_HEAD_SIZE + ps_frame_padded(frame.size);
@@ -78,12 +78,12 @@ static int handler_dense_open(struct ps_handler *handler, const struct ps_frame 
     return result;
 }
 
-/* First values are taken all at once: those of two workers that come together are never mixed. */
+/* The first values are applied all at once, so that those of two workers are never mixed. */
 static int handler_dense_seed(struct ps_handler *handler, const struct ps_frame *frame,
                               const uint8_t *body, struct buf *out, struct err *err)
 {
     struct ps_store_view view = ps_store_view(handler->store);
-    if (view.seeded) { /* another worker was first, or this one before the connection was lost */
+    if (view.seeded) { /* another worker was first, or this one before its connection was lost */
         ps_handler_done(frame->sequence, out);
         return 0;
     }
@@ -144,7 +144,7 @@ static int handler_table_open(struct ps_handler *handler, const struct ps_frame 
     return result;
 }
 
-/* The table of a request about rows, when as many fit a frame. */
+/* Finds the table of a request for rows, and checks that so many rows fit into a frame. */
 static int handler_find_table(const struct ps_handler *handler, const struct ps_frame *frame,
                               struct embedding_table **ret, size_t *ret_dimensions, struct err *err)
 {
@@ -176,8 +176,8 @@ static int handler_rows_pull(struct ps_handler *handler, const struct ps_frame *
                                               .size = (uint32_t)(frame->count * row_size)});
     float *rows = room;
     size_t before = (size_t)((char *)room - out->data);
-    /* The worker takes one part while the next is looked up. All of them now: no push of another
-     * worker comes between. */
+    /* The worker receives one part while the next is looked up. All parts are looked up now, so
+     * that no push of another worker comes between them. */
     for (size_t at = 0; at < frame->count; at += most) {
         size_t left = frame->count - at;
         if (at && handler->on_part)

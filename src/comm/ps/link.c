@@ -1,5 +1,5 @@
-/* A worker's connection to one server; see ps_link.h. "Raw" functions work on the connection as it
- * is and fail with ERR_UNAVAILABLE when it is lost; the others make it again. */
+/* The connection of a worker to one server; see link.h. The "raw" functions use the current
+ * connection and fail with ERR_UNAVAILABLE if it is lost; the others reconnect. */
 #include "comm/ps/link.h"
 
 #include "base/mem.h"
@@ -42,7 +42,7 @@ void ps_link_release(struct ps_link *link)
     *link = (struct ps_link){.fd = -1};
 }
 
-/* ---- Raw */
+/* ---- On the current connection */
 
 static int link_lost_error(const struct ps_link *link, int errnum, struct err *err)
 {
@@ -51,13 +51,13 @@ static int link_lost_error(const struct ps_link *link, int errnum, struct err *e
     return err_set(err, ERR_UNAVAILABLE, "lost %s: %s", name, socket_reason(errnum));
 }
 
-/* Wait until the connection can go on. A server may be slow for good reasons, so a silent one is
- * spoken of before it is given up. */
+/* Waits until the connection is ready. A server may be slow for good reasons, so a silent server
+ * is reported before it is given up. */
 static int link_wait_ready(const struct ps_link *link, short events, struct err *err)
 {
     char name[TF_CONFIG_TASK_TEXT_MAX];
-    const struct rendezvous_options *meeting = &link->member->meeting;
-    int64_t started = moment_monotonic_ms(), waited = 0, next_report = meeting->report_ms;
+    const struct rendezvous_options *rendezvous = &link->member->rendezvous;
+    int64_t started = moment_monotonic_ms(), waited = 0, next_report = rendezvous->report_ms;
     for (;;) {
         struct pollfd ready = {.fd = link->fd, .events = events};
         int64_t until = next_report < link->timeout_ms ? next_report : link->timeout_ms;
@@ -67,7 +67,7 @@ static int link_wait_ready(const struct ps_link *link, short events, struct err 
         if (waited < until)
             continue;
         ps_member_describe(link->member, link->rank, name);
-        if (meeting->stop && *meeting->stop)
+        if (rendezvous->stop && *rendezvous->stop)
             return err_set(err, ERR_CANCELED, "told to stop while %s does not answer", name);
         if (waited >= link->timeout_ms)
             return err_set(err, ERR_TIMEOUT, "%s has not answered for %g s", name,
@@ -75,7 +75,7 @@ static int link_wait_ready(const struct ps_link *link, short events, struct err 
         ps_member_say(link->member,
                       "waiting for %s since %lld s: it is connected and does not answer", name,
                       (long long)waited / 1000);
-        next_report = waited + meeting->report_ms;
+        next_report = waited + rendezvous->report_ms;
     }
 }
 
@@ -139,7 +139,7 @@ static int link_raw_send_frame(struct ps_link *link, const struct ps_frame *fram
     return link_raw_send(link, pieces, 3, err);
 }
 
-/* The reason of a refusal becomes an error; its server is named. */
+/* Turns a refusal into an error that names the server. */
 static int link_raw_recv_refusal(struct ps_link *link, const struct ps_frame *frame,
                                  struct err *ret_refusal, struct err *err)
 {
@@ -169,7 +169,7 @@ static int link_raw_recv_head(struct ps_link *link, struct ps_frame *ret, struct
     return 0;
 }
 
-/* The answer to the oldest push; what it refused is kept for the caller's next question. */
+/* Receives the answer to the oldest push. A refusal is kept for the next call. */
 static int link_raw_recv_applied(struct ps_link *link, const struct ps_frame *frame,
                                  struct err *err)
 {
@@ -184,7 +184,7 @@ static int link_raw_recv_applied(struct ps_link *link, const struct ps_frame *fr
     if (refusal.code && !link->failure.code)
         link->failure = refusal;
     link->oldest = (link->oldest + 1) % PS_LINK_WINDOW;
-    link->under_way--;
+    link->in_flight--;
     return 0;
 }
 
@@ -216,21 +216,20 @@ int ps_link_exchange(struct ps_link *link, const struct ps_frame *frame, const v
     return ret->size ? err_set(err, ERR_INTERNAL, "an answer has %u bytes too many", ret->size) : 0;
 }
 
-/* ---- Made again */
+/* ---- With reconnection */
 
 static int link_send_kept(struct ps_link *link, struct err *err)
 {
     int result = 0;
-    for (size_t i = 0; i < link->under_way && result == 0; i++)
+    for (size_t i = 0; i < link->in_flight && result == 0; i++)
         result = link_raw_send_push(link, link->oldest + i, err);
     if (result == 0 && link->request.type)
         result = link_raw_send_frame(link, &link->request, link->request_body, err);
     return result;
 }
 
-/* After a loss: wait for the server and bring it to where it was. Anything but a loss ends the
- * call; nobody knows then what is on its way, so that the next call starts with a new connection.
- */
+/* Waits for a lost server and restores its state. Any other failure ends the call; then the state
+ * of the connection is unknown, so that the next call starts with a new one. */
 static int link_recover(struct ps_link *link, struct err *cause, struct err *err)
 {
     int64_t deadline = moment_monotonic_ms() + link->timeout_ms;
@@ -239,7 +238,7 @@ static int link_recover(struct ps_link *link, struct err *cause, struct err *err
         if (cause->code != ERR_UNAVAILABLE)
             return err_set(err, cause->code, "%s", cause->message);
         ps_member_say(link->member, "%s; waiting for it to come back", cause->message);
-        struct rendezvous_options again = link->member->meeting;
+        struct rendezvous_options again = link->member->rendezvous;
         again.timeout_ms = deadline - moment_monotonic_ms();
         if (again.timeout_ms < 1)
             again.timeout_ms = 1;
@@ -252,7 +251,8 @@ static int link_recover(struct ps_link *link, struct err *cause, struct err *err
     }
 }
 
-/* A call that failed may have left an answer on its way that nobody waits for any more. */
+/* Drops the connection if a failed call has left a request behind, whose answer may still arrive.
+ */
 static void link_forget_request(struct ps_link *link)
 {
     if (!link->request.type)
@@ -269,11 +269,11 @@ static int link_take_failure(struct ps_link *link, struct err *err)
     return err_set(err, failure.code, "%s", failure.message);
 }
 
-/* Wait until at most `most` pushes are under way. */
+/* Waits until at most `most` pushes are in flight. */
 static int link_complete_oldest(struct ps_link *link, size_t most, struct err *err)
 {
     link_forget_request(link);
-    while (link->under_way > most) {
+    while (link->in_flight > most) {
         struct err cause = ERR_INIT;
         int result = link_raw_complete_oldest(link, &cause);
         if (result < 0 && (result = link_recover(link, &cause, err)) < 0)
@@ -293,7 +293,7 @@ int ps_link_push_room(struct ps_link *link, const struct ps_frame *frame, uint8_
     int result = link_complete_oldest(link, PS_LINK_WINDOW - 1, err);
     if (result < 0)
         return result;
-    struct buf *push = &link->pushes[(link->oldest + link->under_way) % PS_LINK_WINDOW];
+    struct buf *push = &link->pushes[(link->oldest + link->in_flight) % PS_LINK_WINDOW];
     buf_clear(push);
     size_t size = PS_FRAME_HEAD_SIZE + ps_frame_padded(frame->size);
     uint8_t *room = (uint8_t *)buf_reserve(push, size);
@@ -308,13 +308,13 @@ int ps_link_push_room(struct ps_link *link, const struct ps_frame *frame, uint8_
     return 0;
 }
 
-/* What counts as under way, and a request that is kept, is sent by whoever makes the connection
- * again. */
+/* After a loss link_recover() sends all pushes in flight, this one included, and the kept
+ * request. */
 int ps_link_push_send(struct ps_link *link, struct err *err)
 {
     struct err cause = ERR_INIT;
-    link->under_way++;
-    int result = link_raw_send_push(link, link->oldest + link->under_way - 1, &cause);
+    link->in_flight++;
+    int result = link_raw_send_push(link, link->oldest + link->in_flight - 1, &cause);
     return result < 0 ? link_recover(link, &cause, err) : 0;
 }
 
@@ -332,7 +332,7 @@ int ps_link_ask(struct ps_link *link, const struct ps_frame *frame, const void *
     return result;
 }
 
-/* Answers come in the order of what was sent: those of pushes first. */
+/* Answers arrive in the order of the frames: those of pushes first. */
 static int link_raw_recv_answer(struct ps_link *link, struct ps_frame *ret, void *body,
                                 int64_t size, struct err *ret_refusal, struct err *err)
 {
@@ -343,7 +343,7 @@ static int link_raw_recv_answer(struct ps_link *link, struct ps_frame *ret, void
             return result;
         if (frame.sequence == link->request.sequence)
             break;
-        if (!link->under_way)
+        if (!link->in_flight)
             return err_set(err, ERR_INTERNAL, "a server answers what was not asked");
         if ((result = link_raw_recv_applied(link, &frame, err)) < 0)
             return result;

@@ -1,6 +1,6 @@
-/* A parameter server; see ps.h. One thread, one epoll over all workers: whoever's message is whole
- * is answered, in the order of arrival, so that no variable needs a lock. Workers come, go and come
- * again; the server ends when all have said that they are done. */
+/* A parameter server; see ps.h. One thread with one epoll serves all workers: it answers messages
+ * in the order in which they are complete, so that no variable needs a lock. Workers may leave
+ * and return; the server ends when all have finished. */
 #include "comm/ps/server_private.h"
 
 #include "base/mem.h"
@@ -16,10 +16,10 @@
 
 enum {
     EVENTS_MAX = 64,
-    GUESTS_MAX = 256,     /* connections beside one for each worker */
-    SHAKE_MAX_MS = 10000, /* from connecting to the end of a handshake */
+    SESSIONS_MAX = 256,       /* connections in addition to one per worker */
+    HANDSHAKE_MAX_MS = 10000, /* from the connection to the end of the handshake */
     ENDING_MAX_MS = 10000,
-    STOP_POLL_MS = 200, /* a signal may come just before the wait for events */
+    STOP_POLL_MS = 200, /* the signal may arrive just before the wait for events */
 };
 
 static void server_describe_session(const struct ps_server *server, uint32_t worker,
@@ -41,7 +41,7 @@ static void server_watch_session(struct ps_server *server, struct ps_session *se
         mem_panic("epoll: %s", strerror(errno));
 }
 
-/* It is freed when nobody looks at it any more. */
+/* The session is freed later, by server_free_closed(), because callers may still use it. */
 static void server_close_session(struct ps_server *server, struct ps_session *session)
 {
     (void)epoll_ctl(server->epoll, EPOLL_CTL_DEL, session->fd, NULL);
@@ -56,14 +56,15 @@ static void server_close_session(struct ps_server *server, struct ps_session *se
 static void server_report_refusal(struct ps_server *server, const struct ps_session *session,
                                   const struct err *why)
 {
-    /* One that tries again comes from another port: the reason makes it new or not. */
-    if (!str_eq(why->message, server->stranger))
+    /* A peer that tries again comes from another port, so only the reason is compared. */
+    if (!str_eq(why->message, server->last_refusal))
         ps_member_say(&server->member, "refused a connection from %s: %s", session->from,
                       why->message);
-    str_copy(server->stranger, sizeof(server->stranger), why->message);
+    str_copy(server->last_refusal, sizeof(server->last_refusal), why->message);
 }
 
-/* A worker that died and came back is the usual reason for two connections of one. */
+/* Closes an older session of the same worker: a worker that died and restarted is the usual
+ * reason for two. */
 static void server_admit(struct ps_server *server, struct ps_session *session)
 {
     uint32_t worker = session->handshake.hello.rank;
@@ -84,7 +85,7 @@ static void server_admit(struct ps_server *server, struct ps_session *session)
                   again ? " with a new connection" : "", session->from);
 }
 
-/* What is to be said to one that knows the secret. */
+/* The verdict on a peer that knows the secret. */
 static enum wire_verdict server_judge(const struct ps_server *server,
                                       const struct wire_hello *hello)
 {
@@ -143,7 +144,7 @@ void ps_server_progress(struct ps_server *server, struct ps_session *session)
         else if (!waited && session->state == PS_SESSION_WAITING) {
             if (session->finishing)
                 server_note_finished(server, session);
-            ps_server_save_wanted(server); /* goes on with it if there is nothing to wait for */
+            ps_server_save_wanted(server); /* resumes the session if it need not wait */
         }
     }
     if (result < 0)
@@ -166,19 +167,19 @@ static void on_session_event(struct ps_server *server, struct ps_session *sessio
 
 static void server_accept_all(struct ps_server *server, int64_t now)
 {
-    while (server->sessions.count < GUESTS_MAX + (size_t)server->member.workers) {
+    while (server->sessions.count < SESSIONS_MAX + (size_t)server->member.workers) {
         char from[SOCKET_ADDRESS_TEXT_MAX];
         int fd = socket_accept(server->listener, from);
         if (fd < 0)
             return;
-        struct ps_session *session = ps_session_new(fd, &server->identity, now + SHAKE_MAX_MS);
+        struct ps_session *session = ps_session_new(fd, &server->identity, now + HANDSHAKE_MAX_MS);
         memcpy(session->from, from, sizeof(from));
         vec_push(&server->sessions, session);
         server_watch_session(server, session, EPOLL_CTL_ADD);
     }
 }
 
-/* Those whose handshake takes too long, and those that are closed. */
+/* Closes sessions whose handshake takes too long, and frees those that are closed. */
 static void server_free_closed(struct ps_server *server, int64_t now)
 {
     for (size_t i = 0; i < server->sessions.count;) {
@@ -201,7 +202,7 @@ static bool server_is_stopped(const struct ps_server *server)
     return server->options->stop && *server->options->stop;
 }
 
-/* All have finished and know it. */
+/* Whether all workers have finished and have received their last answer. */
 static bool server_is_finished(struct ps_server *server, int64_t now)
 {
     if (ps_store_finished(server->store) < (size_t)server->member.workers)
@@ -256,14 +257,14 @@ static int server_loop(struct ps_server *server, struct err *err)
     }
 }
 
-/* ---- Beginning and end */
+/* ---- Setup and end */
 
 static int server_check_options(const struct ps_server_options *options, struct err *err)
 {
     const struct ty_task *self = &options->config->tasks[options->config->self];
     if (self->role != TY_ROLE_PS)
-        return err_set(err, ERR_INVALID, "%s %d is no parameter server", ty_role_name(self->role),
-                       self->index);
+        return err_set(err, ERR_INVALID, "%s %d is not a parameter server",
+                       ty_role_name(self->role), self->index);
     if (tf_config_workers(options->config) == 0)
         return err_set(err, ERR_INVALID, "the cluster has a ps and no worker to serve");
     return 0;
@@ -276,15 +277,15 @@ static int server_init(struct ps_server *server, struct err *err)
         ps_member_init(&server->member, options->config, options->shape, options->secret, err);
     if (result < 0)
         return result;
-    server->member.meeting.report = options->report;
-    server->member.meeting.context = options->context;
-    rendezvous_identify(&server->member.meeting, &server->identity);
+    server->member.rendezvous.report = options->report;
+    server->member.rendezvous.context = options->context;
+    rendezvous_identify(&server->member.rendezvous, &server->identity);
     server->store = ps_store_new(options->table_memory_max);
     if ((result = ps_server_restore(server, err)) < 0)
         return result;
-    const struct ty_task *self = &server->member.tasks[server->member.meeting.rank];
+    const struct ty_task *self = &server->member.tasks[server->member.rendezvous.rank];
     result = socket_listen(self->port, strchr(self->host, ':') != NULL,
-                           server->member.workers + GUESTS_MAX, &server->listener, err);
+                           server->member.workers + SESSIONS_MAX, &server->listener, err);
     if (result < 0)
         return result;
     server->epoll = epoll_create1(EPOLL_CLOEXEC);

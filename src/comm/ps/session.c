@@ -1,4 +1,4 @@
-/* One worker's connection, at the server; see ps_session.h. */
+/* The connection of one worker at the server; see session.h. */
 #include "comm/ps/session.h"
 
 #include "base/mem.h"
@@ -9,9 +9,9 @@
 #include <sys/epoll.h>
 
 enum {
-    READ_SIZE = 64 << 10,  /* at least this much is asked for at once */
-    TURN_SIZE = 4 << 20,   /* read from one worker before the others have their turn */
-    OUT_ENOUGH = 64 << 10, /* answers that are gathered before they are sent */
+    READ_SIZE = 64 << 10,  /* least number of bytes per read */
+    TURN_SIZE = 4 << 20,   /* bytes read from one worker before the others have their turn */
+    OUT_ENOUGH = 64 << 10, /* bytes of answers that are collected before they are sent */
 };
 
 struct ps_session *ps_session_new(int fd, const struct handshake_identity *identity,
@@ -32,7 +32,7 @@ struct ps_session *ps_session_free(struct ps_session *session)
         return NULL;
     if (session->state != PS_SESSION_HANDSHAKE && session->fd >= 0)
         close(session->fd);
-    handshake_release(&session->handshake); /* closes it while it has it */
+    handshake_release(&session->handshake); /* closes the descriptor while the handshake owns it */
     ps_handler_release(&session->handler);
     buf_release(&session->in);
     buf_release(&session->out);
@@ -40,7 +40,7 @@ struct ps_session *ps_session_free(struct ps_session *session)
     return NULL;
 }
 
-/* A failure is met again, and told, by whoever sends the rest. */
+/* A failure is ignored here: the send of the rest fails again and reports it. */
 static void session_send_part(void *context, size_t ready)
 {
     struct ps_session *session = context;
@@ -93,7 +93,7 @@ static int session_send_output(struct ps_session *session, struct err *err)
     return 0;
 }
 
-/* How many bytes are missing from the next message: 0 if it is whole. */
+/* Sets the number of bytes that are missing from the next message; 0 if it is complete. */
 static int session_missing_input(const struct ps_session *session, struct ps_frame *ret_frame,
                                  size_t *ret, struct err *err)
 {
@@ -109,7 +109,8 @@ static int session_missing_input(const struct ps_session *session, struct ps_fra
     return 0;
 }
 
-/* Answer what is there, up to a message that is not whole, a question that must wait, or enough. */
+/* Answers the messages that have arrived, up to an incomplete one, one that must wait, or until
+ * enough answers are collected. */
 static int session_answer_input(struct ps_session *session, size_t *ret_missing, struct err *err)
 {
     struct ps_frame frame = {0};
@@ -148,8 +149,8 @@ int ps_session_progress(struct ps_session *session, struct err *err)
             continue;
         if (session->state != PS_SESSION_SERVING || turn >= TURN_SIZE)
             return 0;
-        /* A message whose size is known is read to its end and no further, so that what was read
-         * need not be moved. */
+        /* A message of known size is read to its end and no further, so that its bytes need not
+         * be moved. */
         size_t size = needed > READ_SIZE ? needed : READ_SIZE;
         char *room = buf_reserve(&session->in, size);
         ssize_t got = room ? socket_recv(session->fd, room, size) : -EMSGSIZE;

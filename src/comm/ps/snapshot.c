@@ -1,6 +1,6 @@
-/* A server's variables on disk; see ps_snapshot.h. What writes runs in a child of a process that
- * may have threads: between fork() and _exit() only system calls and plain computing, no
- * allocation. */
+/* Snapshots of the variables of a server; see snapshot.h. The writing code runs in a child of a
+ * process that may have threads: between fork() and _exit() it makes only system calls and plain
+ * computations, and allocates nothing. */
 #include "comm/ps/snapshot.h"
 
 #include "base/buf.h"
@@ -27,8 +27,8 @@ enum { WRITE_SIZE = 1 << 20 };
 struct ps_snapshot {
     struct ps_snapshot_owner owner;
     char *directory, *path, *previous, *damaged, *aside;
-    uint8_t *buffer; /* of WRITE_SIZE, for what is written */
-    pid_t child;     /* 0: none */
+    uint8_t *buffer; /* WRITE_SIZE bytes, allocated before the fork */
+    pid_t child;     /* process id; 0: none */
     int child_fd;
 };
 
@@ -75,14 +75,14 @@ const char *ps_snapshot_path(const struct ps_snapshot *snapshot)
     return snapshot->path;
 }
 
-/* ---- Writing; results are errno numbers */
+/* ---- Writing; these functions return an errno or 0 */
 
 struct writer {
     int fd;
     uint8_t *buffer;
     size_t used;
     uLong crc;
-    int error; /* of the first write that failed; the rest is not written */
+    int error; /* errno of the first write that failed; nothing is written after it */
 };
 
 static void snapshot_write_out(struct writer *writer)
@@ -175,7 +175,7 @@ static int snapshot_write_aside(const struct ps_snapshot *snapshot, const struct
     return writer.error;
 }
 
-/* Between the two renames there is only the previous one, which is found as well. */
+/* Between the two renames only the previous snapshot exists, and a restore finds it. */
 static int snapshot_put_in_place(const struct ps_snapshot *snapshot)
 {
     if ((rename(snapshot->path, snapshot->previous) < 0 && errno != ENOENT) ||
@@ -212,8 +212,8 @@ int ps_snapshot_start(struct ps_snapshot *snapshot, const struct ps_store *store
     if (child < 0)
         return err_set_errno(err, errno, "cannot write '%s'", snapshot->path);
     if (child == 0) {
-        /* It must neither keep the server's connections and port open nor outlive it: the next
-         * server may be about to read. */
+        /* The child must neither keep the connections and the port of the server open nor outlive
+         * the server, because the next server may be about to read the snapshot. */
         (void)close_range(3, ~0U, 0);
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         _exit(getppid() == parent ? snapshot_write_all(snapshot, store) & 0xff : ECANCELED);
@@ -249,7 +249,8 @@ int ps_snapshot_finish(struct ps_snapshot *snapshot, struct err *err)
 
 /* ---- Restoring */
 
-/* ERR_NOT_FOUND: no such file; ERR_BAD_REQUEST: damaged. */
+/* Fails with ERR_NOT_FOUND if the file does not exist, and with ERR_BAD_REQUEST if it is damaged.
+ */
 static int snapshot_restore_one(const struct ps_snapshot *snapshot, const char *path,
                                 struct ps_store *store, struct ps_snapshot_info *ret_info,
                                 struct err *err)
@@ -288,7 +289,7 @@ int ps_snapshot_restore(struct ps_snapshot *snapshot, struct ps_store *store, bo
     if (result == 0) {
         ret_info->previous = true;
         if (last.code == ERR_BAD_REQUEST) {
-            /* So that the next save does not put it in the place of the good one. */
+            /* Otherwise the next snapshot would replace the good one with the damaged one. */
             (void)rename(snapshot->path, snapshot->damaged);
             snprintf(note, PS_SNAPSHOT_NOTE_MAX, "%s; it is kept as '.damaged'", last.message);
         }

@@ -1,5 +1,5 @@
-/* From a snapshot's bytes to variables; see ps_snapshot.h. Nothing is believed: neither a count nor
- * a size is used before it is known to be within the file. */
+/* Decodes the bytes of a snapshot; see snapshot.h. The file is not trusted: a count or size is
+ * used only after a check that it is within the file. */
 #include "comm/ps/snapshot.h"
 #include "comm/ps/snapshot_format.h"
 #include "comm/ps/update.h"

@@ -1,5 +1,5 @@
-/* How a gradient changes values; see ps_update.h. Written so that the compiler makes vectors of it
- * for every machine this file is cloned for. */
+/* The update rules; see update.h. The loops are written so that the compiler vectorises them for
+ * every instruction set that this file is built for. */
 #include "comm/ps/update.h"
 
 #include "base/widest.h"

@@ -1,12 +1,12 @@
-/* Which workers a parameter server has not seen yet; see ps_wait.h. */
+/* The workers that a parameter server still waits for; see wait.h. */
 #include "comm/ps/wait.h"
 
 #include "base/mem.h"
 
 enum {
     EVERY_MS = 5000,
-    LESS_OFTEN = 12, /* while others train */
-    NAMED_MAX = 4,   /* workers that are named */
+    LESS_OFTEN = 12, /* factor between two reports while other workers train */
+    NAMED_MAX = 4,   /* workers that a report names */
 };
 
 void ps_wait_init(struct ps_wait *wait, const struct ps_member *member, int64_t every_ms,
@@ -34,10 +34,10 @@ void ps_wait_excuse(struct ps_wait *wait, uint32_t worker)
 void ps_wait_came(struct ps_wait *wait, uint32_t worker)
 {
     wait->came[worker] = true;
-    wait->somebody = true;
+    wait->any_came = true;
 }
 
-/* "worker 0 (host:port), worker 1 (host:port) and 3 more"; empty if nobody is missing. */
+/* Writes "worker 0 (host:port), worker 1 (host:port) and 3 more"; empty if no worker is missing. */
 static void wait_name_missing(const struct ps_wait *wait, struct buf *text)
 {
     int missing = 0;
@@ -62,7 +62,7 @@ static bool wait_is_missing_any(const struct ps_wait *wait)
 
 static bool wait_has_deadline(const struct ps_wait *wait)
 {
-    return wait->timeout_ms && !wait->somebody;
+    return wait->timeout_ms && !wait->any_came;
 }
 
 int ps_wait_check(struct ps_wait *wait, int64_t now, struct err *err)
@@ -74,11 +74,11 @@ int ps_wait_check(struct ps_wait *wait, int64_t now, struct err *err)
     buf_init(&text, 4096);
     wait_name_missing(wait, &text);
     if (late)
-        return err_set(err, ERR_TIMEOUT, "no worker came within %g s: %s",
+        return err_set(err, ERR_TIMEOUT, "no worker connected within %g s: %s",
                        (double)wait->timeout_ms / 1000, text.data);
-    ps_member_say(wait->member, "waiting for %s since %lld s", text.data,
+    ps_member_say(wait->member, "waiting for %s for %lld s", text.data,
                   (long long)((now - wait->began) / 1000));
-    wait->next = now + wait->every_ms * (wait->somebody ? LESS_OFTEN : 1);
+    wait->next = now + wait->every_ms * (wait->any_came ? LESS_OFTEN : 1);
     return 0;
 }
 

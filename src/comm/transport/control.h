@@ -109,8 +109,9 @@ void control_report(const struct control *control, const char *format, ...)
  * control connections. The pointer stays valid until the next reservation. */
 struct pollfd *control_reserve_polls(struct control *control, size_t count);
 
-/* Waits until one of the first `count` reserved descriptors or a control connection is ready, and
- * handles the latter. Returns 0 then; the caller tries again. Fails if the group breaks. */
+/* Waits until one of the first `count` reserved descriptors or a control connection is ready,
+ * handles the latter, and sends the pings and reports that are due. Returns 0 also if only time has
+ * passed; the caller tries again. Fails if the group breaks. */
 int control_wait(struct control *control, size_t count, struct err *err);
 
 /* Names the member whose data the following waits are for. */
@@ -143,7 +144,7 @@ void control_note_arrival(struct control *control, int rank);
 /* Member `rank` reached the current call so many nanoseconds later than this one. */
 void control_count_wait(struct control *control, int rank, int64_t ns);
 
-/* The wait is over; nobody is blamed for it. */
+/* The wait is over, and counts against no member. */
 void control_end_wait(struct control *control);
 
 /* Member `rank` is in call `note` instead of the current one: breaks the group, and returns its

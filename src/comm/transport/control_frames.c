@@ -1,5 +1,4 @@
-/* Frames between any two members: sending them, taking in what comes, and what it means; see
- * control_private.h. */
+/* Frames on control connections: sending, receiving and handling them; see control_private.h. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/moment.h"
@@ -18,7 +17,7 @@ const char *control_call_name(uint64_t call)
     return NAMES[call < CONTROL_CALLS ? call : 0];
 }
 
-/* What cannot be sent now stays queued; a broken connection shows itself when it is read. */
+/* What cannot be sent now stays queued. A broken connection is detected when it is read. */
 static void control_peer_flush(struct control_peer *peer)
 {
     while (peer->out.size && peer->connection.fd >= 0) {
@@ -39,7 +38,7 @@ static void control_peer_send(struct control_peer *peer, enum wire_frame_type ty
         .type = type, .size = (uint32_t)size, .sequence = sequence, .detail = detail};
     wire_frame_encode(&frame, head);
     if (peer->out.max - peer->out.size < sizeof(head) + size)
-        return; /* it has not read for long; the watch over idle calls deals with it */
+        return; /* the peer has not read for long; the timeout of the wait handles it */
     buf_append(&peer->out, head, sizeof(head));
     buf_append(&peer->out, data, size);
     control_peer_flush(peer);
@@ -122,8 +121,8 @@ static void control_on_data(struct control *control, struct control_peer *peer,
     memcpy(place->bytes, bytes, frame->size);
 }
 
-/* The group is broken, as another member found out. It is told on, so that whoever sees this
- * process go before it hears from the first still learns the cause. */
+/* Another member has found that the group is broken. This member forwards the reason, so that a
+ * member that loses this one before it hears from the first still learns the cause. */
 static void control_on_abort(struct control *control, struct control_peer *peer,
                              const struct wire_frame *frame, const uint8_t *bytes)
 {
@@ -131,20 +130,21 @@ static void control_on_abort(struct control *control, struct control_peer *peer,
     if (control->broken.code)
         return;
     uint64_t code = frame->detail & WIRE_ABORT_CODE;
-    uint64_t silent = frame->detail >> WIRE_ABORT_RANK_SHIFT; /* from 1 */
+    uint64_t silent = frame->detail >> WIRE_ABORT_RANK_SHIFT; /* rank + 1; 0: none */
     bool known = code > ERR_NONE && code < ERR_CODES;
     control_send_all(control, WIRE_FRAME_ABORT, control->sequence, frame->detail, bytes,
                      frame->size);
     if (silent == (uint64_t)control->options.rank + 1) {
         control->expelled = true;
         err_set(&control->broken, ERR_UNAVAILABLE,
-                "the others went on without this task, which did not answer (told by %s)",
+                "the other tasks continued without this task, because it did not answer (reported "
+                "by %s)",
                 peer->name);
         return;
     }
     if (silent && silent <= (uint64_t)control->options.size)
         control->peers[silent - 1].silent = true;
-    err_set(&control->broken, known ? (enum err_code)code : ERR_INTERNAL, "%.*s (told by %s)",
+    err_set(&control->broken, known ? (enum err_code)code : ERR_INTERNAL, "%.*s (reported by %s)",
             (int)frame->size, (const char *)bytes, peer->name);
 }
 
@@ -152,8 +152,8 @@ static void control_on_frame(struct control *control, struct control_peer *peer,
                              const struct wire_frame *frame, const uint8_t *bytes)
 {
     if (frame->sequence > peer->seen && frame->type != WIRE_FRAME_BYE) {
-        if (peer->seen <
-            control->sequence) /* else it is ahead of this task, which counts no less */
+        /* A peer that is already ahead of this member did not arrive now. */
+        if (peer->seen < control->sequence)
             peer->came_ms = peer->heard_ms;
         peer->seen = frame->sequence;
     }
@@ -171,13 +171,13 @@ static void control_on_frame(struct control *control, struct control_peer *peer,
         peer->left = true;
         peer->completed = frame->sequence;
         break;
-    default: /* a pong has said it all with its sequence */
+    default: /* a pong carries nothing but its sequence */
         break;
     }
 }
 
-/* A peer that left in peace after this call's end is not needed any more; any other end is a
- * loss. */
+/* A peer that left on purpose after the current call is not needed any more. Any other closed
+ * connection is a loss. */
 static void control_on_closed(struct control *control, struct control_peer *peer,
                               const char *reason)
 {

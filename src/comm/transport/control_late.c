@@ -1,15 +1,15 @@
-/* Who was late for a call, and for how long that was waited; see control_private.h. Only this
- * task's clock is used: a member has come when the first is heard of it that it can say only once
- * it is there. That is the head of its stream, if it waits for nobody before it sends one, or the
- * answer to a question that is asked when a wait begins to be long. Transfers that take long are
- * nobody's fault, and short waits whose cause is not known are left out. */
+/* Finds the member that was late for a call, and counts how long this member waited for it; see
+ * control_private.h. It uses only the clock of this task. A member has arrived when its first
+ * sign of life comes that it can send only from inside the call: the head of its stream, if it
+ * sends one without waiting for others, or its answer to a ping, which this member sends when a
+ * wait gets long. Long transfers are not counted, and neither are short waits of unknown cause. */
 #include "base/moment.h"
 #include "comm/transport/control_private.h"
 
-static const int64_t TELL_NS =
-    1000000; /* what is told at once: rarely more than a few times a step */
+/* Waits are added up to this before they are passed on: a few times per step at most. */
+static const int64_t TELL_NS = 1000000;
 
-/* Whoever is there and waits has answered by then. */
+/* A member that waits in the call answers a ping within this time. */
 enum { ANSWER_MS = 10 };
 
 void control_count_wait(struct control *control, int rank, int64_t ns)
@@ -22,15 +22,15 @@ void control_count_wait(struct control *control, int rank, int64_t ns)
     peer->waited_ns = 0;
 }
 
-/* When it was first heard of in this call; now, if it was not. */
+/* When the member arrived in the current call; `now` if it has not arrived. */
 static int64_t control_came_ms(const struct control *control, int rank, int64_t now)
 {
     const struct control_peer *peer = &control->peers[rank];
     return peer->seen >= control->sequence ? peer->came_ms : now;
 }
 
-/* Who came last of those that did not answer when they were asked; -1: nobody. Of two the nearer
- * one on the left, through which everything comes. */
+/* The rank of the last member to arrive among those that did not answer the ping in time; -1:
+ * none. Of two equal ones it is the nearer one on the left, because data comes from there. */
 static int control_find_last(const struct control *control, int64_t now)
 {
     int size = control->options.size, last = -1;
@@ -53,7 +53,8 @@ static void control_count_idle(struct control *control, int rank, int64_t now)
     control->idle_since_ms = 0;
 }
 
-/* In these nobody goes on without all others; in the first ones a group only comes about. */
+/* Whether no member can finish the current call before all have arrived. Calls that belong to the
+ * forming of a group do not count. */
 static bool control_needs_all(const struct control *control)
 {
     return control->call == CONTROL_CALL_ALLREDUCE || control->call == CONTROL_CALL_ALLGATHER ||
@@ -73,7 +74,8 @@ void control_peer_arrived(struct control *control, int rank)
     struct control_peer *peer = &control->peers[rank];
     int64_t now = control->idle_since_ms ? moment_monotonic_ms() : 0;
     int last = now && control_needs_all(control) ? control_find_last(control, now) : -1;
-    /* It may have waited itself before it sent this: behind the first stream, or if it answered. */
+    /* The member itself may have waited before it sent this, if this is not the first stream or
+     * if it has answered a ping: then it is not blamed. */
     if (last < 0 && now && control_needs_all(control) &&
         (control->exchanging ||
          (!control->arrivals && (peer->seen < control->sequence || !control->asked_ms))))

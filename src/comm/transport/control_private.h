@@ -19,7 +19,7 @@ struct control_contribution {
 struct control_peer {
     char name[TF_CONFIG_TASK_TEXT_MAX]; /* "worker 1 (host:port)" */
     char task[TF_CONFIG_TASK_TEXT_MAX]; /* "worker 1" */
-    struct connection connection; /* none for this member itself, and after the peer closed it */
+    struct connection connection; /* CONNECTION_NONE for this member itself and after a loss */
     bool left;                    /* the peer said that it leaves the group */
     bool aborted;                 /* the peer said that the group is broken */
     bool silent;                  /* the peer or its machine does not answer */
@@ -27,7 +27,7 @@ struct control_peer {
     uint64_t completed;           /* number of calls the peer had finished when it left */
     uint64_t seen;                /* the latest call that the peer is known to have reached */
     int64_t came_ms;              /* when `seen` became known; 0: this member did not wait for it */
-    int64_t waited_ns; /* time waited for the peer that options.waited was not told yet */
+    int64_t waited_ns; /* time waited for the peer that was not yet passed to options.waited */
     size_t in_size;
     uint8_t in[WIRE_FRAME_HEAD_SIZE + WIRE_FRAME_MAX];
     struct buf out;
@@ -41,13 +41,14 @@ struct control {
     uint64_t sequence;              /* number of the current call, from 1 */
     enum control_call call;
     size_t call_size;
-    bool exchanging;  /* the current call is a small collective over the control connections */
-    int arrivals;     /* number of streams and contributions of the current call that arrived */
-    int expected;     /* rank whose data the current wait is for once all members have arrived */
-    bool expelled;    /* another member said that the group continues without this one */
-    bool was_stopped; /* this process was stopped in the current call for so long that the others
-                         may continue without it */
-    int accused;      /* rank + 1 of the member whose silence broke the group; 0: none */
+    bool exchanging; /* the current call is a small collective over the control connections */
+    int arrivals;    /* number of streams and contributions of the current call that arrived */
+    int expected;    /* rank whose data the current wait is for once all members have arrived */
+    bool expelled;   /* another member said that the group continues without this one */
+    /* This process was stopped in the current call for so long that the others may continue
+     * without it. */
+    bool was_stopped;
+    int accused; /* rank + 1 of the member whose silence broke the group; 0: none */
     /* Monotonic times; 0: no wait is in progress. */
     int64_t idle_since_ms, pinged_ms, reported_ms;
     int64_t looked_ms; /* when the current wait last read the clock */

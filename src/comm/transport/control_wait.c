@@ -1,5 +1,5 @@
-/* The waiting of a transport, and whom to blame for it: who is missing, silent, or behind, and when
- * that is said or the group is given up; see control_private.h. */
+/* Waiting for other members: which ones are missing, silent or late, when that is reported, and
+ * when the group is given up; see control_private.h. */
 #include "base/moment.h"
 #include "comm/transport/control_private.h"
 #include "comm/transport/socket.h"
@@ -9,13 +9,14 @@
 #include <string.h>
 
 enum {
-    PING_MS = 1000,       /* asking who is missing begins after this and is repeated */
-    ASK_MS = 20,          /* the same where somebody wants to know who is late */
-    EXPLANATION_MS = 500, /* how long a broken data connection waits for a reason */
-    HICCUP_MS = 200,      /* longer than asked for: this process itself was stopped */
+    PING_MS = 1000,       /* interval of pings during a wait */
+    ASK_MS = 20,          /* delay of the first ping if options.waited is set */
+    EXPLANATION_MS = 500, /* how long a failed data connection waits for an explanation */
+    /* A wait this much longer than requested means that this process was stopped. */
+    STOPPED_MS = 200,
 };
 
-/* One poll; control connections that moved are dealt with. */
+/* Polls once and handles the control connections that are ready. */
 static void control_poll_once(struct control *control, size_t count, int timeout_ms)
 {
     for (int i = 0; i < control->options.size; i++) {
@@ -35,8 +36,8 @@ static void control_poll_once(struct control *control, size_t count, int timeout
 
 int control_data_failed(struct control *control, int rank, int errnum, struct err *err)
 {
-    /* The neighbour may have given up because of another member, and told so on its control
-     * connection before it closed this one; then that one is to blame. */
+    /* The peer may have given up because of another member, and have sent the reason on its
+     * control connection before it closed this one. Then that member is named. */
     int64_t until = moment_monotonic_ms() + EXPLANATION_MS;
     for (int64_t now = moment_monotonic_ms(); now < until && !control->broken.code;
          now = moment_monotonic_ms())
@@ -46,8 +47,8 @@ int control_data_failed(struct control *control, int rank, int errnum, struct er
     return control_broken(control, err);
 }
 
-/* Those that are not known to have reached this call; where all have, the one data should come
- * from. At most a few are named. */
+/* Names the members that are not known to have reached this call or, if all have, the member
+ * whose data is expected. Names a few at most. */
 static void control_name_missing(const struct control *control, struct buf *text)
 {
     enum { NAMED_MAX = 4 };
@@ -66,11 +67,11 @@ static void control_name_missing(const struct control *control, struct buf *text
         buf_printf(text, "data from %s", control->peers[control->expected].name);
 }
 
-void control_tell_waiting(struct control *control, const char *whom)
+void control_tell_waiting(struct control *control, const char *names)
 {
     if (control->options.waiting)
-        control->options.waiting(control->options.context, whom);
-    control->told_waiting = whom != NULL;
+        control->options.waiting(control->options.context, names);
+    control->told_waiting = names != NULL;
 }
 
 static void control_report_waiting(struct control *control, int64_t idle_ms)
@@ -82,7 +83,7 @@ static void control_report_waiting(struct control *control, int64_t idle_ms)
     control_tell_waiting(control, missing.data);
     if (!control->options.report)
         return;
-    buf_printf(&line, "%s (call %llu) waits since %lld s for %s", control_call_name(control->call),
+    buf_printf(&line, "%s (call %llu) has waited %lld s for %s", control_call_name(control->call),
                (unsigned long long)control->sequence, (long long)(idle_ms / 1000), missing.data);
     control->options.report(control->options.context, line.data);
 }
@@ -92,13 +93,14 @@ static int control_give_up(struct control *control, struct err *err)
     _cleanup_buf_ struct buf missing;
     buf_init(&missing, 2048);
     control_name_missing(control, &missing);
-    control_break(control, ERR_TIMEOUT, "%s (call %llu) waited %g s in vain for %s",
+    control_break(control, ERR_TIMEOUT,
+                  "%s (call %llu) timed out after %g s while it waited for %s",
                   control_call_name(control->call), (unsigned long long)control->sequence,
                   (double)control->options.timeout_ms / 1000, missing.data);
     return control_broken(control, err);
 }
 
-/* Told to stop, and somebody is so far behind that the call may not end in time. */
+/* This process was told to stop, and a member is so late that the call may not end in time. */
 static int control_obey_stop(struct control *control, struct err *err)
 {
     _cleanup_buf_ struct buf missing;
@@ -118,8 +120,7 @@ static bool control_is_silent(const struct control *control, int rank, int64_t n
     return rank != control->options.rank && !peer->left && now - since >= limit_ms;
 }
 
-/* Who did not answer a question for long, though others did or nobody did: the slowest is named
- * first in a line, and taken for dead in the end. */
+/* Breaks the group if a member has not answered pings for peer_timeout_ms. */
 static int control_judge_silence(struct control *control, int64_t now, struct err *err)
 {
     int64_t limit = control->options.peer_timeout_ms;
@@ -149,31 +150,33 @@ static void control_report_stragglers(struct control *control, int64_t now)
     }
 }
 
-/* Time in which this process was stopped, or not let run, does not count against the others. */
+/* Time in which this process was stopped, or was not scheduled, does not count against the
+ * others. */
 static void control_forgive(struct control *control, int64_t excess_ms)
 {
     if (control->options.peer_timeout_ms && excess_ms > control->options.peer_timeout_ms / 2)
         control->was_stopped = true;
     if (!control->idle_since_ms)
-        return; /* nothing has been counted yet */
+        return; /* no wait is in progress */
     control->idle_since_ms += excess_ms;
     control->pinged_ms += excess_ms;
     control->reported_ms += excess_ms;
     for (int i = 0; i < control->options.size; i++)
-        if (control->peers[i].heard_ms <= control->looked_ms) /* not since it goes on */
+        if (control->peers[i].heard_ms <=
+            control->looked_ms) /* not heard since this process continued */
             control->peers[i].heard_ms += excess_ms;
     control->looked_ms += excess_ms;
 }
 
-/* It is `now`, and since the clock was last looked at in this wait so much was asked for; what was
- * overslept shows here, in the poll or between two. */
+/* Detects that this process was stopped since the wait last read the clock: more time has passed
+ * than the `asked_ms` that it wanted to wait. */
 static bool control_note_stop(struct control *control, int64_t now, int64_t asked_ms)
 {
     int64_t excess_ms = now - control->looked_ms - asked_ms;
-    if (excess_ms > HICCUP_MS)
+    if (excess_ms > STOPPED_MS)
         control_forgive(control, excess_ms);
     control->looked_ms = now;
-    return excess_ms > HICCUP_MS;
+    return excess_ms > STOPPED_MS;
 }
 
 static int64_t control_ping_ms(const struct control *control, bool block)
@@ -184,12 +187,12 @@ static int64_t control_ping_ms(const struct control *control, bool block)
     return often && often < PING_MS ? often : PING_MS;
 }
 
-/* One poll of `count` connections, blocking or not, and what is due by the clock. */
+/* Polls `count` connections once, blocking or not, and does what is due by the clock. */
 static int control_poll_and_judge(struct control *control, size_t count, bool block,
                                   struct err *err)
 {
-    /* Asked only when there is something left to wait for: a call that has all it needs completes,
-     * even if a member is gone by now. */
+    /* Checked only when the call needs to wait: a call that has all its data completes, even if a
+     * member is lost meanwhile. */
     if (control->broken.code)
         return control_broken(control, err);
     int64_t now = moment_monotonic_ms();
@@ -233,7 +236,7 @@ static int control_poll_and_judge(struct control *control, size_t count, bool bl
     return 0;
 }
 
-/* A wait that ends with a loss is over, too, and whoever did not come was waited for. */
+/* A wait that fails ends too, and counts against the member that did not arrive. */
 static int control_wait_once(struct control *control, size_t count, bool block, struct err *err)
 {
     int result = control_poll_and_judge(control, count, block, err);
@@ -255,7 +258,7 @@ int control_watch(struct control *control, int rank, struct err *err)
 
 void control_forgive_oversleep(struct control *control, int64_t excess_ms)
 {
-    if (excess_ms > HICCUP_MS)
+    if (excess_ms > STOPPED_MS)
         control_forgive(control, excess_ms);
 }
 

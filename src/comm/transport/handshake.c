@@ -1,4 +1,4 @@
-/* One connection from its first byte to mutual trust; see handshake.h. */
+/* The handshake of one connection; see handshake.h. */
 #include "comm/transport/handshake.h"
 
 #include "base/cleanup.h"
@@ -86,7 +86,8 @@ static int handshake_broken_error(struct handshake *handshake, int errnum, struc
     return err_set(err, ERR_UNAVAILABLE, "%s", socket_reason(errnum));
 }
 
-/* Read up to `wanted` bytes in all, never more: what follows the handshake is not ours to read. */
+/* Reads until `in` has `wanted` bytes, and never more: the bytes after the handshake belong to
+ * the next owner of the connection. */
 static int handshake_fill(struct handshake *handshake, size_t wanted, struct err *err)
 {
     while (handshake->in.size < wanted) {
@@ -102,7 +103,7 @@ static int handshake_fill(struct handshake *handshake, size_t wanted, struct err
     return 0;
 }
 
-/* One whole message, if it is there; its end is known from its head. */
+/* Reads one whole message if it has arrived; its head says where it ends. */
 static int handshake_read_message(struct handshake *handshake, bool *ret_whole, size_t *ret_size,
                                   struct err *err)
 {
@@ -145,7 +146,7 @@ static int handshake_finish_connecting(struct handshake *handshake, struct err *
     return 0;
 }
 
-/* The last word of the acceptor is out. */
+/* The verdict of the acceptor has been sent. */
 static int handshake_verdict_sent(struct handshake *handshake, struct err *err)
 {
     if (handshake->verdict == WIRE_ACCEPTED)

@@ -1,5 +1,4 @@
-/* What each message of a handshake means; see handshake_message.h, and handshake.h for what the
- * caller says to a proven peer. */
+/* The messages of a handshake; see handshake_message.h. */
 #include "comm/transport/handshake_message.h"
 
 #include "base/mem.h"
@@ -28,13 +27,12 @@ static int message_refused_by_peer(struct handshake *handshake, enum wire_verdic
 {
     handshake->verdict = verdict;
     handshake->refused = true;
-    return err_set(err, ERR_FORBIDDEN, "it refused this task, seen from there: %s",
+    return err_set(err, ERR_FORBIDDEN, "it refused this task, for this reason: %s",
                    handshake_reason_text(verdict));
 }
 
-/* What can be said of a greeting before the peer has proved anything. The shape, and
- * whether to encrypt, are judged after the proof: only then they are known to be a member's and
- * worth giving up for. */
+/* The verdict on a hello before the peer is authenticated. Shape and encryption are judged after
+ * the proof, because only then it is certain that a member of this job sent them. */
 static enum wire_verdict message_judge_hello(const struct handshake_identity *identity,
                                              const struct wire_hello *hello)
 {
@@ -68,7 +66,8 @@ int handshake_message_answer_hello(struct handshake *handshake, struct err *err)
     rand_secure(welcome->nonce, sizeof(welcome->nonce));
     uint8_t answer[WIRE_WELCOME_SIZE];
     if (welcome->verdict != WIRE_ACCEPTED) {
-        /* So few bytes fit a fresh connection's buffer; a stranger is not worth waiting for. */
+        /* A few bytes always fit into the buffer of a new connection; a refused peer is not worth
+         * a wait. */
         wire_welcome_encode(welcome, answer);
         (void)socket_send(handshake->connection.fd, answer, sizeof(answer));
         return message_refuse(handshake, welcome->verdict, err);
@@ -86,10 +85,10 @@ static int message_on_hello(struct handshake *handshake, const uint8_t *bytes, s
     int result = wire_hello_decode(bytes, size, &handshake->hello, err);
     if (result < 0)
         return result;
-    bool ours = handshake->hello.version == WIRE_VERSION;
-    if (ours)
+    bool same_version = handshake->hello.version == WIRE_VERSION;
+    if (same_version)
         memcpy(handshake->hello_bytes, bytes, sizeof(handshake->hello_bytes));
-    if (ours && handshake->hello.generation != handshake->identity->generation) {
+    if (same_version && handshake->hello.generation != handshake->identity->generation) {
         handshake->state = HANDSHAKE_EARLY;
         return 0;
     }
@@ -111,7 +110,7 @@ static int message_on_welcome(struct handshake *handshake, const uint8_t *bytes,
     handshake_proof_connector(handshake, mac);
     wire_proof_encode(mac, proof);
     if (!secret_mac_equal(expected.mac, welcome->mac)) {
-        /* Our proof cannot convince it either, but tells it why this connection ends. */
+        /* The peer cannot accept this proof either, but learns from it why the connection ends. */
         (void)socket_send(handshake->connection.fd, proof, sizeof(proof));
         return message_refuse(handshake, WIRE_WRONG_SECRET, err);
     }

@@ -1,4 +1,4 @@
-/* Why a connection is refused, in words; see handshake_reason.h. */
+/* The reasons of a refusal as text; see handshake_reason.h. */
 #include "comm/transport/handshake_reason.h"
 
 #include "base/str.h"
@@ -31,9 +31,9 @@ void handshake_reason_other_shape(const struct handshake *handshake,
                                   char text[HANDSHAKE_REASON_MAX])
 {
     char difference[HANDSHAKE_REASON_MAX - 64];
-    const char *ours = handshake->identity->shape_text;
-    if (ours && handshake->peer_shape_text &&
-        shape_text_difference(ours, handshake->peer_shape_text, difference, sizeof(difference)))
+    const char *own = handshake->identity->shape_text;
+    if (own && handshake->peer_shape_text &&
+        shape_text_difference(own, handshake->peer_shape_text, difference, sizeof(difference)))
         snprintf(text, HANDSHAKE_REASON_MAX,
                  "its options differ: %s; start all tasks with the same", difference);
     else

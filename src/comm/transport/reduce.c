@@ -1,5 +1,6 @@
-/* Adding up what members have; see reduce.h. Written so that the compiler makes vectors of it
- * for every machine this file is cloned for; an element's sum does not depend on the width. */
+/* Sums of floats and conversion to bfloat16; see reduce.h. The loops are written so that the
+ * compiler vectorises them for every instruction set that this file is built for. The sum of an
+ * element does not depend on the vector width. */
 #include "comm/transport/reduce.h"
 
 #include "base/widest.h"
@@ -23,15 +24,16 @@ WIDEST static void reduce_add_two(float *restrict to, const float *restrict a,
         to[i] = a[i] + b[i];
 }
 
-/* Plain stores: those that pass the caches by were measured three times slower (25 MiB on two cores
- * with a large last cache), and asking for lines ahead gained nothing. */
+/* Uses plain stores: non-temporal stores were measured three times slower (25 MiB on two cores
+ * with a large last-level cache), and prefetching gained nothing. */
 WIDEST static void reduce_add_two_in_place(float *restrict a, float *restrict b, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         a[i] = b[i] = a[i] + b[i];
 }
 
-/* A block's sum stays in the nearest cache until it is written. */
+/* Floats per block, so that the sum of a block stays in the first-level cache until it is
+ * written. */
 enum { BLOCK = 2048 };
 
 static void reduce_sum_block(float block[BLOCK], float *const *rows, size_t row_count, size_t at,
@@ -77,7 +79,7 @@ WIDEST void reduce_narrow_bf16(uint16_t *restrict bits, const float *restrict fr
         uint32_t word;
         memcpy(&word, &from[i], sizeof(word));
         uint32_t rounded = (word + 0x7fff + (word >> 16 & 1)) >> 16;
-        uint32_t quiet = word >> 16 | 0x40; /* rounding could make an infinity of a NaN */
+        uint32_t quiet = word >> 16 | 0x40; /* rounding could turn a NaN into an infinity */
         bits[i] = (uint16_t)((word & 0x7fffffff) > 0x7f800000 ? quiet : rounded);
     }
 }

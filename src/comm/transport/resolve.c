@@ -1,5 +1,5 @@
-/* Looking a host up without waiting for it; see resolve.h. The question is shared by the asker and
- * the thread, and freed by whoever leaves last. */
+/* Resolves a host name without blocking; see resolve.h. The caller and the thread share the
+ * struct; the last of them to finish frees it. */
 #include "comm/transport/resolve.h"
 
 #include "base/mem.h"
@@ -65,7 +65,8 @@ struct resolve *resolve_new(const char *host, int port)
     if (resolve->event >= 0 &&
         thread_start(&thread, "resolve", "a thread", resolve_look_up, resolve, NULL) == 0) {
         pthread_detach(thread);
-    } else { /* no descriptor or no thread left: as a name server that does not answer */
+    } else {
+        /* No descriptor or thread is available: handled like a name server that does not answer. */
         atomic_store(&resolve->owners, 1);
         resolve->error = EAI_AGAIN;
         atomic_store(&resolve->done, true);

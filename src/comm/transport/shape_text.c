@@ -1,12 +1,12 @@
-/* What differs between two tasks; see terms.h. */
+/* Compares the shape texts of two tasks; see shape_text.h. */
 #include "comm/transport/shape_text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { TOLD_MAX = 3, PART_MAX = 80 };
+enum { DIFFERENCES_MAX = 3, PART_MAX = 80 };
 
-/* One line, without its end. */
+/* One line of a shape text, without its line end. */
 struct shape_line {
     const char *name, *value;
     int name_size, value_size;
@@ -45,12 +45,12 @@ static int shape_text_clip(int size)
     return size < PART_MAX ? size : PART_MAX;
 }
 
-static void shape_text_append(char *text, size_t size, size_t told, const struct shape_line *there,
+static void shape_text_append(char *text, size_t size, size_t count, const struct shape_line *there,
                               const struct shape_line *here)
 {
     size_t at = strlen(text);
     const struct shape_line *any = there ? there : here;
-    snprintf(text + at, size - at, "%s%.*s %.*s %s", told ? ", " : "",
+    snprintf(text + at, size - at, "%s%.*s %.*s %s", count ? ", " : "",
              shape_text_clip(any->name_size), any->name, shape_text_clip(any->value_size),
              any->value, there ? "there" : "only here");
     at = strlen(text);
@@ -63,17 +63,17 @@ static void shape_text_append(char *text, size_t size, size_t told, const struct
 
 bool shape_text_difference(const char *own, const char *peer, char *text, size_t size)
 {
-    size_t told = 0;
+    size_t count = 0;
     struct shape_line here, there;
     text[0] = '\0';
-    for (const char *at = own; told < TOLD_MAX && shape_text_next(&at, &here);) {
+    for (const char *at = own; count < DIFFERENCES_MAX && shape_text_next(&at, &here);) {
         bool found = shape_text_find(peer, &here, &there);
         if (!found ||
             !shape_text_is_same(here.value, here.value_size, there.value, there.value_size))
-            shape_text_append(text, size, told++, found ? &there : NULL, &here);
+            shape_text_append(text, size, count++, found ? &there : NULL, &here);
     }
-    for (const char *at = peer; told < TOLD_MAX && shape_text_next(&at, &there);)
+    for (const char *at = peer; count < DIFFERENCES_MAX && shape_text_next(&at, &there);)
         if (!shape_text_find(own, &there, &here))
-            shape_text_append(text, size, told++, &there, NULL);
-    return told > 0;
+            shape_text_append(text, size, count++, &there, NULL);
+    return count > 0;
 }

@@ -11,13 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A machine that does not acknowledge for this long is gone: probes each second from the first on.
- */
+/* A machine that acknowledges nothing for 10 seconds is lost. Probes start after one idle second
+ * and repeat every second. */
 enum { KEEP_ALIVE_PROBES = 10, UNACKNOWLEDGED_MS = 10000 };
 
 static void socket_set_option(int fd, int level, int name, int value)
 {
-    /* None of these changes what is right, only how soon and how fast: a refusal is no failure. */
+    /* These options only affect speed and how soon a loss is detected, so a failure is ignored. */
     (void)setsockopt(fd, level, name, &value, sizeof(value));
 }
 
@@ -41,7 +41,7 @@ union address {
     struct sockaddr_in6 ipv6;
 };
 
-/* Both ends have the same address. */
+/* Whether both ends of the connection have the same address. */
 static bool socket_is_local(int fd)
 {
     union address own = {.ipv6 = {0}}, peer = {.ipv6 = {0}};
@@ -57,9 +57,9 @@ static bool socket_is_local(int fd)
 
 void socket_do_not_pace_local(int fd)
 {
-    /* BBR, which a machine may have for all its connections, sends by the clock; inside a machine
-     * there is nothing to be careful with, and the timers were measured to cost an eighth of an
-     * all-reduce of 25 MiB. Reno does not, and every kernel lets everybody choose it. */
+    /* BBR, which a machine may use for all connections, paces what it sends with timers. Within a
+     * machine that is not needed, and the timers were measured to cost an eighth of an all-reduce
+     * of 25 MiB. Reno does not pace, and every kernel allows every process to choose it. */
     static const char PLAIN[] = "reno";
     if (socket_is_local(fd))
         (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, PLAIN, sizeof(PLAIN) - 1);
@@ -169,7 +169,7 @@ const char *socket_reason(int errnum)
     case ENETUNREACH:
         return "its network is unreachable";
     case EBADMSG:
-        return "what came over the encrypted connection was changed on its way";
+        return "data on the encrypted connection was modified on its way";
     default:
         return strerrordesc_np(errnum) ? strerrordesc_np(errnum) : "unknown network error";
     }

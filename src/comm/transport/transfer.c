@@ -1,13 +1,13 @@
-/* Walking along the streams of a ring; see transfer.h. */
+/* The cursor of a stream of pieces; see transfer.h. */
 #include "comm/transport/transfer.h"
 
-/* In the stream. */
+/* The size of a piece in bytes of the stream. */
 static size_t cursor_piece_size(const struct transfer_cursor *cursor, size_t piece)
 {
     return cursor->pieces[piece].size >> cursor->narrow;
 }
 
-/* Onto the piece that holds the position; empty pieces are stepped over. */
+/* Moves to the piece that contains the position, past empty pieces. */
 static void cursor_find_piece(struct transfer_cursor *cursor)
 {
     while (cursor->piece < cursor->count &&

@@ -61,9 +61,10 @@ struct transport_ops {
     void *(*peer_memory)(const struct transport *transport, size_t memory, int rank);
 };
 
-extern const struct transport_ops
-    transport_shm; /* shared memory between processes of one machine */
-extern const struct transport_ops transport_tcp; /* TCP connections, plain or encrypted */
+/* Shared memory between processes of one machine. */
+extern const struct transport_ops transport_shm;
+/* TCP connections, plain or encrypted. */
+extern const struct transport_ops transport_tcp;
 
 /* A collective call: opens the most preferred transport of this kind that works. *ret is NULL if
  * none does. Fails only if the group breaks. */

@@ -8,7 +8,7 @@
 
 static const uint8_t MAGIC[4] = {'T', 'Y', 'C', 'M'};
 
-/* Cursors: each call moves `at` past what it wrote or read. */
+/* Each call moves `at` past the bytes that it wrote or read. */
 static void wire_put16(uint8_t **at, uint16_t value)
 {
     value = htole16(value);
@@ -62,8 +62,8 @@ static void wire_get_bytes(const uint8_t **at, void *data, size_t size)
     *at += size;
 }
 
-/* Every version of the protocol keeps this head, so that peers of two versions can say so: 8 bits
- * of version, 24 of size, which the verdict of a large group needs. */
+/* All versions of the protocol share this head, so that peers of different versions can detect
+ * it: 8 bits of version and 24 bits of size, which the verdict of a large group needs. */
 static void wire_put_head(uint8_t **at, size_t size)
 {
     wire_put_bytes(at, MAGIC, sizeof(MAGIC));
@@ -85,7 +85,7 @@ int wire_head_decode(const uint8_t head[WIRE_HEAD_SIZE], uint16_t *ret_version, 
     return 0;
 }
 
-/* The head again, now with the size that this version's message must have. */
+/* Checks the head, with the size that a message of this version must have. */
 static int wire_check_head(const uint8_t **at, size_t size, size_t expected, const char *what,
                            struct err *err)
 {
@@ -98,7 +98,7 @@ static int wire_check_head(const uint8_t **at, size_t size, size_t expected, con
     if (result < 0)
         return result;
     if (announced != size)
-        return err_set(err, ERR_BAD_REQUEST, "its %s is cut", what);
+        return err_set(err, ERR_BAD_REQUEST, "its %s is truncated", what);
     *at += WIRE_HEAD_SIZE;
     return 0;
 }
@@ -125,7 +125,7 @@ int wire_hello_decode(const uint8_t *bytes, size_t size, struct wire_hello *ret,
     size_t announced;
     struct wire_hello hello = {0};
     if (size < WIRE_HEAD_SIZE)
-        return err_set(err, ERR_BAD_REQUEST, "its greeting is cut");
+        return err_set(err, ERR_BAD_REQUEST, "its hello is truncated");
     int result = wire_head_decode(bytes, &hello.version, &announced, err);
     if (result < 0)
         return result;
@@ -150,7 +150,7 @@ int wire_hello_decode(const uint8_t *bytes, size_t size, struct wire_hello *ret,
     wire_get_bytes(&bytes, hello.nonce, sizeof(hello.nonce));
     if (hello.channel > hello.channels + 1 || hello.rank >= hello.size ||
         hello.target >= hello.size || hello.rank == hello.target)
-        return err_set(err, ERR_BAD_REQUEST, "its greeting contradicts itself");
+        return err_set(err, ERR_BAD_REQUEST, "its hello is inconsistent");
     *ret = hello;
     return 0;
 }
@@ -169,8 +169,7 @@ static int wire_get_verdict(const uint8_t **at, enum wire_verdict *ret, struct e
 {
     uint32_t verdict = wire_get32(at);
     if (verdict >= WIRE_VERDICTS)
-        return err_set(err, ERR_BAD_REQUEST, "it answers with verdict %u, which means nothing",
-                       verdict);
+        return err_set(err, ERR_BAD_REQUEST, "it answers with the unknown verdict %u", verdict);
     *ret = (enum wire_verdict)verdict;
     return 0;
 }
@@ -181,7 +180,7 @@ int wire_welcome_decode(const uint8_t *bytes, size_t size, struct wire_welcome *
     size_t announced;
     struct wire_welcome welcome = {0};
     if (size < WIRE_HEAD_SIZE)
-        return err_set(err, ERR_BAD_REQUEST, "its answer is cut");
+        return err_set(err, ERR_BAD_REQUEST, "its answer is truncated");
     int result = wire_head_decode(bytes, &welcome.version, &announced, err);
     if (result < 0)
         return result;
@@ -261,8 +260,8 @@ size_t wire_shape_text_encode(const char *shape_text, uint8_t *bytes)
 int wire_shape_text_decode(const uint8_t *bytes, size_t size, char **ret, struct err *err)
 {
     if (size < WIRE_HEAD_SIZE || size > WIRE_HEAD_SIZE + WIRE_SHAPE_TEXT_MAX)
-        return err_set(err, ERR_BAD_REQUEST, "its terms have %zu bytes", size);
-    int result = wire_check_head(&bytes, size, size, "terms", err);
+        return err_set(err, ERR_BAD_REQUEST, "its shape text has %zu bytes", size);
+    int result = wire_check_head(&bytes, size, size, "shape text", err);
     if (result < 0)
         return result;
     char *text = mem_strndup((const char *)bytes, size - WIRE_HEAD_SIZE);

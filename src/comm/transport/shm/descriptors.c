@@ -1,4 +1,4 @@
-/* Handing file descriptors to another process; see descriptors.h. */
+/* Passes file descriptors to another process; see descriptors.h. */
 #include "comm/transport/shm/descriptors.h"
 
 #include "base/moment.h"
@@ -23,7 +23,7 @@ int descriptors_send(int link, const int *fds, int count, struct err *err)
     head->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
     memcpy(CMSG_DATA(head), fds, (size_t)count * sizeof(int));
     if (sendmsg(link, &message, MSG_NOSIGNAL) < 0)
-        return err_set_errno(err, errno, "cannot hand over a descriptor");
+        return err_set_errno(err, errno, "cannot pass a descriptor");
     return 0;
 }
 
@@ -32,11 +32,14 @@ static int descriptors_wait(int link, int64_t deadline, struct err *err)
     struct pollfd ready = {.fd = link, .events = POLLIN};
     for (;;) {
         int64_t left = deadline - moment_monotonic_ms();
-        int result = poll(&ready, 1, left > 0 ? (int)left : 0); /* also late: it may be there */
+        int result =
+            poll(&ready, 1,
+                 left > 0 ? (int)left
+                          : 0); /* polls also after the deadline: the message may have arrived */
         if (result > 0)
             return 0;
         if (result == 0)
-            return err_set(err, ERR_TIMEOUT, "no descriptor came in time");
+            return err_set(err, ERR_TIMEOUT, "no descriptor arrived in time");
         if (errno != EINTR)
             return err_set_errno(err, errno, "cannot wait for a descriptor");
     }
@@ -67,5 +70,5 @@ int descriptors_receive(int link, int64_t deadline, int *ret_fds, int count, str
     }
     for (int i = 0; i < have; i++)
         close(fds[i]);
-    return err_set(err, ERR_INTERNAL, "%d descriptors came where %d were due", have, count);
+    return err_set(err, ERR_INTERNAL, "received %d descriptors instead of %d", have, count);
 }

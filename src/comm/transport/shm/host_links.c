@@ -1,4 +1,4 @@
-/* Which members share a machine, and passing descriptors among them; see host_links.h. */
+/* Finds the members that share a machine, and passes descriptors between them; see host_links.h. */
 #include "comm/transport/shm/host_links.h"
 
 #include "base/mem.h"
@@ -23,14 +23,15 @@ _Static_assert((int)TRANSPORT_HOST_MAX <= (int)DESCRIPTORS_MAX,
 
 static const char PEERS_DIR[] = "/run/trainyard/peers";
 
-/* What a member tells all others about itself: bytes, so that they mean the same everywhere. */
+/* What a member sends to all others about itself. It consists of bytes only, so that byte order
+ * does not matter. */
 struct host_card {
-    char host[HOST_NAME_SIZE]; /* boot id and pretended name; "": shares with nobody */
-    uint8_t token[TOKEN_SIZE]; /* to be shown to it */
-    char name[40];             /* of its socket; abstract if it begins with '@' */
+    char host[HOST_NAME_SIZE]; /* boot id and pretended host name; "": shares with none */
+    uint8_t token[TOKEN_SIZE]; /* that members must send when they connect */
+    char name[40];             /* of its Unix socket; abstract if it begins with '@' */
 };
 
-/* What a member says first on the connection to its leader. */
+/* The first message of a member on the connection to its leader. */
 struct host_hello {
     uint8_t token[TOKEN_SIZE];
     uint32_t rank;
@@ -69,7 +70,7 @@ static void host_socket_unlink(const char *name)
         (void)unlink(address.sun_path);
 }
 
-/* An errno, or 0. */
+/* Returns 0 or an errno. */
 static int host_listen_at(const char *name, int *ret_fd)
 {
     struct sockaddr_un address;
@@ -79,7 +80,7 @@ static int host_listen_at(const char *name, int *ret_fd)
     _cleanup_fd_ int fd = host_socket_new();
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) < 0)
         return errno;
-    /* Peers may be other users; the token is what lets them in. */
+    /* Peers may run as other users; the token authenticates them. */
     if ((name[0] != '@' && chmod(address.sun_path, 0666) < 0) || listen(fd, BACKLOG) < 0) {
         int errnum = errno;
         host_socket_unlink(name);
@@ -89,7 +90,7 @@ static int host_listen_at(const char *name, int *ret_fd)
     return 0;
 }
 
-/* In the directory of peers, else in the network namespace. */
+/* Listens in the directory of peers or, if that fails, in the network namespace. */
 static int host_listen(struct host_card *card, int *ret_fd, struct err *err)
 {
     uint8_t draw[12];
@@ -131,8 +132,8 @@ void host_links_find(struct host_links *links, const char *const *hosts, int siz
     for (int i = 0; i < size; i++)
         links->wanted += links->leaders[i] == links->leaders[rank];
     if (links->wanted > TRANSPORT_HOST_MAX)
-        (err_set)(&links->failure, ERR_UNSUPPORTED, "more than %d of them are too many",
-                  TRANSPORT_HOST_MAX);
+        (err_set)(&links->failure, ERR_UNSUPPORTED,
+                  "more than %d members on one host cannot share memory", TRANSPORT_HOST_MAX);
     for (int i = 0; i < size; i++) {
         int members = 0;
         for (int j = 0; j < size; j++)
@@ -157,7 +158,7 @@ static int host_connect_leader(struct host_links *links, const struct host_card 
     memcpy(hello.token, leader->token, sizeof(hello.token));
     if (memchr(leader->name, '\0', sizeof(leader->name)) == NULL || strchr(leader->name, '/') ||
         !host_socket_address(leader->name, &address, &size))
-        return err_set(err, ERR_INVALID, "the name of its Unix socket is none");
+        return err_set(err, ERR_INVALID, "the name of its Unix socket is invalid");
     _cleanup_fd_ int fd = host_socket_new();
     if (fd < 0 || connect(fd, (struct sockaddr *)&address, size) < 0 ||
         send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello))
@@ -166,8 +167,8 @@ static int host_connect_leader(struct host_links *links, const struct host_card 
     return 0;
 }
 
-/* All members have connected and said who they are before this is called; whoever has said nothing
- * is none of them. */
+/* All members have connected and sent their hello before this is called, so a connection without
+ * one is refused. */
 static int host_accept_members(struct host_links *links, int listener, const struct host_card *self,
                                struct err *err)
 {
@@ -224,7 +225,8 @@ int host_links_agree(struct host_links *links, struct control *control, bool yes
     return 0;
 }
 
-/* Everybody learns of everybody, connects to its leader, and hears who could not. */
+/* Exchanges the cards of all members, connects each one to its leader, and tells all members
+ * which hosts failed. */
 static int host_find_members(struct host_links *links, struct control *control,
                              const struct host_card *self, int listener, struct err *err)
 {
@@ -246,7 +248,7 @@ static int host_find_members(struct host_links *links, struct control *control,
     result = host_links_agree(links, control, connected == 0, err);
     if (result == 0 && links->count > 1 && is_leader &&
         host_accept_members(links, listener, self, &links->failure) < 0)
-        host_close_links(links); /* which the members see at once */
+        host_close_links(links); /* the members detect it at once */
     return result;
 }
 
@@ -296,7 +298,7 @@ int host_links_swap(struct host_links *links, int fd, int *ret_fds, struct err *
         if (result == 0)
             result = descriptors_receive(links->links[0], deadline, fds, links->count, err);
         if (result == 0)
-            close(TAKE_FD(fds[links->index])); /* the own one, come back */
+            close(TAKE_FD(fds[links->index])); /* a copy of this member's own descriptor */
     }
     if (links->index == 0)
         fds[0] = -1;

@@ -98,7 +98,7 @@ static void shm_report_failure(const struct shm *shm)
 {
     int wanted = shm->host->wanted;
     const char *reason =
-        shm->host->failure.code ? shm->host->failure.message : "another of them could not";
+        shm->host->failure.code ? shm->host->failure.message : "another member could not";
     if (wanted > 1 && shm->host->count == 1)
         control_report(shm->control,
                        "shares a machine with %d other%s of the group but not its memory (%s): "
@@ -164,7 +164,7 @@ static int shm_ask_host(struct shm *shm, bool yes, bool *ret_all, struct err *er
 static int shm_prepare_share(struct shm *shm, struct shared_memory *memory, struct err *err)
 {
     if (shm->memory_count == TRANSPORT_SHARED_MAX)
-        return err_set(err, ERR_UNSUPPORTED, "there are %d already, and no more are shared",
+        return err_set(err, ERR_UNSUPPORTED, "%d memories are shared already, which is the limit",
                        TRANSPORT_SHARED_MAX);
     return shm->host->count > 1 ? shared_memory_populate(memory, err) : -ERR_UNSUPPORTED;
 }

@@ -52,7 +52,7 @@ struct shm {
     char *segments[TRANSPORT_HOST_MAX]; /* by index */
     struct shm_memory memories[TRANSPORT_SHARED_MAX];
     size_t memory_count;
-    uint32_t barriers;               /* that this member has reached */
+    uint32_t barriers;               /* number of barriers that this member has reached */
     uint64_t blamed_call;            /* the last call whose late members were counted */
     size_t calls;                    /* calls of the group that began here; not all of them do */
     size_t turn;                     /* the slot that is written now */

@@ -1,4 +1,4 @@
-/* One connection's share of a stream; see lane.h. */
+/* The share of one connection in a stream; see lane.h. */
 #include "comm/transport/tcp/lane.h"
 
 #include "comm/transport/reduce.h"
@@ -7,8 +7,10 @@
 #include <string.h>
 
 enum {
-    TURN_MAX = 1024 * 1024, /* bytes sent before receiving gets its turn, and the other way round */
-    SEND_MIN = 64 * 1024,   /* less than this is held back while more of its piece is to come */
+    /* Bytes per turn of sending or receiving, so that neither blocks the other. */
+    TURN_MAX = 1024 * 1024,
+    /* A smaller part of a piece is held back until more of the piece is ready. */
+    SEND_MIN = 64 * 1024,
 };
 
 bool tcp_lane_is_done(const struct tcp_lane *lane)
@@ -16,7 +18,7 @@ bool tcp_lane_is_done(const struct tcp_lane *lane)
     return lane->filled == lane->first && transfer_cursor_run(&lane->cursor) == 0;
 }
 
-/* How many bytes may leave now. */
+/* The number of bytes that may be sent now. */
 static size_t lane_sendable(const struct tcp_lane *lane, size_t limit)
 {
     const struct transfer_cursor *cursor = &lane->cursor;
@@ -34,7 +36,7 @@ bool tcp_lane_can_send(const struct tcp_lane *lane, size_t limit)
     return lane->filled > lane->first || lane_sendable(lane, limit);
 }
 
-/* Round the next floats into the scratch. */
+/* Rounds the next floats into the scratch. */
 static void lane_fill(struct tcp_lane *lane, size_t limit)
 {
     size_t size = lane_sendable(lane, limit);
@@ -90,7 +92,7 @@ int tcp_lane_send(struct tcp_lane *lane, size_t limit)
     return true;
 }
 
-/* Receive into the scratch, and bring whole elements to their place. */
+/* Receives into the scratch, and converts or adds whole elements into their place. */
 static ssize_t lane_receive_and_convert(struct tcp_lane *lane, size_t size)
 {
     bool narrow = lane->cursor.narrow, add = transfer_cursor_piece(&lane->cursor)->add;

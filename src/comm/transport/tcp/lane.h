@@ -1,5 +1,5 @@
-/* One connection's share of a stream of pieces: moving its bytes, rounding what is sent and adding
- * what is received on the way. Included by the files of this folder only. */
+/* A lane: the share of one connection in a stream of pieces. It moves the bytes, rounds what is
+ * sent and adds what is received on the way. Included by the files of this folder only. */
 #ifndef TRAINYARD_COMM_TCP_LANE_H
 #define TRAINYARD_COMM_TCP_LANE_H
 
@@ -14,19 +14,20 @@ struct tcp_lane {
     struct connection *connection;
     struct transfer_cursor cursor;
     uint8_t *scratch; /* TRANSPORT_TCP_SCRATCH bytes */
-    size_t first,
-        filled; /* of the scratch: rounded and not sent; or received and no whole element */
+    /* The used part of the scratch: bytes that are rounded but not sent yet, or the received part
+     * of an element. */
+    size_t first, filled;
 };
 
-/* Whether anything is left to do for it at all. */
+/* Whether all bytes of the lane have been sent or received. */
 bool tcp_lane_is_done(const struct tcp_lane *lane);
 
-/* Whether something can be sent when everything before `limit` in the stream is ready. Little is
- * held back until its piece is complete, so that a slow link upstream does not make many small
- * packets downstream. */
+/* Whether the lane can send now, if everything before `limit` in the stream is ready. A small part
+ * of a piece is held back until the piece is complete, so that a slow connection upstream does not
+ * cause many small packets downstream. */
 bool tcp_lane_can_send(const struct tcp_lane *lane, size_t limit);
 
-/* Send or receive for a turn. Whether anything moved, or a negative errno. */
+/* Send or receive for one turn. Return 1 if bytes moved, 0 if not, or a negative errno. */
 int tcp_lane_send(struct tcp_lane *lane, size_t limit);
 int tcp_lane_receive(struct tcp_lane *lane);
 

@@ -57,10 +57,11 @@ static int tcp_head_check(struct tcp_run *run, struct err *err)
                                            .call = call & ~(uint64_t)STREAM_NARROW,
                                            .size = le64toh(words[2])};
     if (narrow != run->plan->narrow && note.call == control_current_call(control).call) {
-        control_break(control, ERR_INVALID,
-                      "%s sends sums %s and this task %s: all tasks must send them alike",
-                      control_peer_name(control, run->from), narrow ? "as bfloat16" : "as floats",
-                      narrow ? "as floats" : "as bfloat16");
+        control_break(
+            control, ERR_INVALID,
+            "%s sends sums %s and this task %s: give all tasks the same wire format (--wire)",
+            control_peer_name(control, run->from), narrow ? "as bfloat16" : "as floats",
+            narrow ? "as floats" : "as bfloat16");
         return control_broken(control, err);
     }
     return control_mismatch(control, run->from, &note, err);

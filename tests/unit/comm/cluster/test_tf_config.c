@@ -1,4 +1,4 @@
-/* Clusters in all their forms, and every way to write one wrong with the sentence it gets. */
+/* Cluster descriptions in all their forms, and every error with its message. */
 #include "base/mem.h"
 #include "comm/cluster/tf_config.h"
 
@@ -18,7 +18,7 @@ static struct ty_tf_config *parse(const char *text)
     return config;
 }
 
-static void what_the_operator_writes_is_understood(void **state)
+static void the_tf_config_of_the_operator_is_understood(void **state)
 {
     struct ty_tf_config *config =
         parse("{\"cluster\":{\"chief\":[\"m-chief-0.ns.svc:2222\"],\"evaluator\":[\"m-e:1\"],"
@@ -62,7 +62,7 @@ static void the_only_one_of_its_role_needs_no_index(void **state)
     ty_tf_config_free(config);
 }
 
-static void worker_0_is_chief_where_there_is_none(void **state)
+static void worker_0_is_chief_without_a_chief(void **state)
 {
     struct ty_tf_config *config = parse("{\"cluster\":{\"worker\":[\"a:1\",\"[::1]:2\"]},"
                                         "\"task\":{\"type\":\"worker\",\"index\":0}}");
@@ -104,7 +104,7 @@ static void dynamic_workers_have_a_sparse_form(void **state)
     assert_int_equal(config->tasks[config->self].index, 3);
     assert_int_equal(ty_tf_config_count(config, TY_ROLE_PS), 2);
     ty_tf_config_free(config);
-    /* A server sees only itself, at position 0, whatever its index. */
+    /* A server is listed only for itself, at position 0, whatever its index. */
     config = parse("{\"cluster\":{\"worker\":{},\"ps\":[\"p2:1\"]},"
                    "\"task\":{\"type\":\"ps\",\"index\":2}}");
     assert_int_equal(config->tasks[config->self].index, 2);
@@ -117,7 +117,7 @@ static void dynamic_workers_have_a_sparse_form(void **state)
     ty_tf_config_free(config);
 }
 
-static void what_is_wrong_is_said(void **state)
+static void errors_say_what_is_wrong(void **state)
 {
     static const struct {
         const char *text, *says;
@@ -154,12 +154,12 @@ static void what_is_wrong_is_said(void **state)
         {"{\"cluster\":{\"worker\":[\"a b:1\"]}}", "a host holds no blank"},
         {"{\"cluster\":{\"worker\":[7]}}", "worker 0 is an integer"},
         {"{\"cluster\":{\"worker\":7}}", "the role worker is an integer"},
-        {"{\"cluster\":{\"worker\":{\"x\":\"a:1\"}}}", "'x' is no task index"},
+        {"{\"cluster\":{\"worker\":{\"x\":\"a:1\"}}}", "'x' is not a task index"},
         {"{\"cluster\":{\"chief\":[\"a:1\",\"b:1\"]},\"task\":{\"type\":\"chief\",\"index\":0}}",
          "a cluster has one chief, not 2"},
         {"{\"cluster\":{\"chief\":[\"a:1\"],\"master\":[\"b:1\"]}}", "is listed twice"},
         {"{\"cluster\":{\"worker\":[\"a:1\",\"A:1\"]},\"task\":{\"type\":\"worker\",\"index\":0}}",
-         "worker 0 and worker 1 (A:1) have one address"},
+         "worker 0 and worker 1 (A:1) have the same address"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         struct ty_tf_config *config = NULL;
@@ -172,7 +172,7 @@ static void what_is_wrong_is_said(void **state)
     }
 }
 
-/* At the limit, and one past it. */
+/* At the limit, and one byte past it. */
 static void the_text_has_a_limit(void **state)
 {
     static const char CLUSTER[] = "{\"cluster\":{\"worker\":[\"a:1\"]},"
@@ -284,14 +284,14 @@ static void tf_config_comes_before_the_master_form(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_operator_writes_is_understood),
+        cmocka_unit_test(the_tf_config_of_the_operator_is_understood),
         cmocka_unit_test(a_master_is_a_chief_and_case_does_not_count),
         cmocka_unit_test(the_only_one_of_its_role_needs_no_index),
-        cmocka_unit_test(worker_0_is_chief_where_there_is_none),
+        cmocka_unit_test(worker_0_is_chief_without_a_chief),
         cmocka_unit_test(nothing_means_alone),
         cmocka_unit_test(an_evaluator_need_not_be_listed),
         cmocka_unit_test(dynamic_workers_have_a_sparse_form),
-        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(errors_say_what_is_wrong),
         cmocka_unit_test(the_text_has_a_limit),
         cmocka_unit_test(the_classic_flags_are_understood),
         cmocka_unit_test(the_master_form_is_understood),

@@ -1,7 +1,6 @@
-/* The agreement about who belongs to a group, in simulation: tasks with random losses, stops, cuts
- * of the network, restarts and orders of messages. A generation has one list, in the eyes of all
- * its members; at no time two of them are at work; and when nothing goes wrong any more, all tasks
- * end up in one. */
+/* The agreement on the members of a group, in a simulation with random losses, stops, network
+ * partitions, restarts and message orders. All members of a generation have the same list; at no
+ * time two generations train; and when nothing fails any more, all tasks end up in one. */
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/vec.h"
@@ -25,7 +24,7 @@ struct letter {
     uint8_t tasks[TASKS_MAX];
 };
 
-/* One direction of a connection between two that are in discovery. */
+/* One direction of a connection between two tasks in discovery. */
 struct pipe {
     bool open; /* at the end that receives */
     VEC(struct letter) letters;
@@ -37,22 +36,22 @@ struct task {
     struct membership *membership;
     uint64_t generation, live, highest;
     bool list[TASKS_MAX], previous_members[TASKS_MAX], accepted_members[TASKS_MAX];
-    bool silent[TASKS_MAX]; /* given up, until met */
-    bool lives[TASKS_MAX];  /* it went away alive: never given up, as it may be at work */
+    bool silent[TASKS_MAX]; /* given up until it connects again */
+    bool lives[TASKS_MAX];  /* it left alive: never given up, because it may be training */
     bool left_behind;
-    bool over; /* the group it works in is to be formed anew */
+    bool over; /* its group must form again */
     uint64_t machines[TASKS_MAX];
 };
 
 struct world {
     uint64_t seed;
     struct rand rand;
-    int tasks, start; /* how many are enough to begin with */
+    int tasks, start; /* how many tasks are enough to start */
     bool one_machine;
     struct task task[TASKS_MAX];
     struct pipe pipe[TASKS_MAX][TASKS_MAX]; /* from, to */
     bool cut[TASKS_MAX][TASKS_MAX];
-    VEC(struct letter) lists; /* of every generation that began to work: generation and tasks */
+    VEC(struct letter) lists; /* generation and members of every generation that started to train */
 };
 
 struct self {
@@ -100,7 +99,7 @@ static void enter(struct world *world, int i)
     task->membership = membership_new(&options);
 }
 
-/* What was sent before still arrives; what was not read is lost. */
+/* Messages that were sent before still arrive; those that were not read are lost. */
 static void leave(struct world *world, int i)
 {
     struct task *task = &world->task[i];
@@ -128,7 +127,7 @@ static bool can_talk(const struct world *world, int i, int j)
 
 static bool linked(const struct world *world, int i, int j)
 {
-    return world->pipe[j][i].open; /* as i knows */
+    return world->pipe[j][i].open; /* as task i knows */
 }
 
 static void hang_up(struct world *world, int i, int j)
@@ -137,7 +136,7 @@ static void hang_up(struct world *world, int i, int j)
     world->pipe[j][i].letters.count = 0;
 }
 
-/* Task i looks at task j, as peer_discovery would. */
+/* Task i updates the presence of task j, as peer_discovery would. */
 static void look(struct world *world, int i, int j)
 {
     struct task *self = &world->task[i], *other = &world->task[j];
@@ -146,7 +145,7 @@ static void look(struct world *world, int i, int j)
         if (!both && can_talk(world, i, j)) {
             if (world->pipe[j][i].letters.count)
                 return;
-            hang_up(world, i, j); /* it closed its end, which one that is stopped by now did, too */
+            hang_up(world, i, j); /* it closed its end, also if it is stopped now */
             self->lives[j] = true;
             membership_set_presence(self->membership, j, MEMBERSHIP_UNKNOWN);
         } else if ((other->frozen || !can_talk(world, i, j)) && draw(world, 3) == 0) {
@@ -229,7 +228,7 @@ static void check_list(struct world *world, const struct task *task)
     vec_push(&world->lists, entry);
 }
 
-/* A generation is at work when all its members are. */
+/* A generation trains when all its members do. */
 static void check_one_at_work(const struct world *world)
 {
     uint64_t found = 0;
@@ -249,7 +248,8 @@ static void check_one_at_work(const struct world *world)
     }
 }
 
-/* One that is in discovery though it agreed began anew, unless the leader's word is on its way. */
+/* Whether a task that accepted the generation is back in discovery, unless the commit of the
+ * leader is in flight. */
 static bool began_anew(const struct world *world, int i, uint64_t generation)
 {
     const struct pipe *pipe = &world->pipe[generation & 0xffff][i];
@@ -291,7 +291,7 @@ static void at_work(struct world *world, int i)
                   can_talk(world, i, j);
         if (!task->list[j] || i == j)
             continue;
-        /* One that left said so, also if it is stopped by now. */
+        /* A task that left said so, also if it is stopped now. */
         bool gone = can_talk(world, i, j) &&
                     (other->generation != task->generation || other->place < LINKING);
         bool silent = !gone && (other->frozen || !can_talk(world, i, j));
@@ -318,7 +318,7 @@ static void happen(struct world *world)
     check_one_at_work(world);
 }
 
-/* One that was stopped does not believe what it knew of others any more. */
+/* A task that was stopped forgets what it knew about the others. */
 static void thaw(struct world *world, int i)
 {
     struct task *task = &world->task[i];
@@ -355,7 +355,7 @@ static void go_wrong(struct world *world)
     case 5:
         thaw(world, i);
         break;
-    case 6: { /* the network falls into two parts */
+    case 6: { /* a network partition into two parts */
         int side[TASKS_MAX];
         for (int j = 0; j < world->tasks; j++)
             side[j] = draw(world, 2);
@@ -437,33 +437,33 @@ static int tasks_of(uint64_t seed)
     return 2 + (int)(seed % (TASKS_MAX - 1));
 }
 
-static void tasks_on_one_machine_find_together(void **state)
+static void tasks_on_one_machine_form_one_group(void **state)
 {
     for (uint64_t seed = 1; seed <= seeds(); seed++)
         simulate(seed, tasks_of(seed), tasks_of(seed), true);
 }
 
-static void few_may_begin_on_one_machine(void **state)
+static void few_tasks_may_start_on_one_machine(void **state)
 {
     for (uint64_t seed = 1; seed <= seeds(); seed++)
         simulate(seed, tasks_of(seed), 1 + (int)(seed / TASKS_MAX) % tasks_of(seed), true);
 }
 
-static void tasks_on_many_machines_find_together(void **state)
+static void tasks_on_many_machines_form_one_group(void **state)
 {
     for (uint64_t seed = 1; seed <= seeds(); seed++)
         simulate(seed, tasks_of(seed), tasks_of(seed), false);
 }
 
-/* Who may go on when others are silent. */
+/* Which tasks may continue when others are silent. */
 static void ignore(void *context, int task, const struct membership_message *message)
 {
 }
 
-/* What the last case below needs beside its sights. */
+/* What the last case below needs in addition. */
 static bool left_behind, accepted_members[TASKS_MAX];
-static uint64_t met_live = 1; /* of those that are present */
-static int start;             /* not 0: nobody has a state, and so many may begin */
+static uint64_t met_live = 1; /* `live` of the present tasks */
+static int start;             /* not 0: no task has a state, and this many may start */
 
 static const char *obstacle(int self, const char *sights, bool near, int min)
 {
@@ -506,13 +506,15 @@ static const char *obstacle(int self, const char *sights, bool near, int min)
     return text;
 }
 
-static void silent_ones_elsewhere_may_be_at_work(void **state)
+static void silent_tasks_elsewhere_may_be_training(void **state)
 {
     assert_null(obstacle(0, "pg", false, 1));
     assert_null(obstacle(1, "gp", false, 1));
-    assert_null(obstacle(0, "ps", false, 1)); /* equal parts: the lowest goes on */
+    assert_null(
+        obstacle(0, "ps", false, 1)); /* equal parts: the one with the lowest task continues */
     assert_non_null(obstacle(1, "sp", false, 1));
-    assert_null(obstacle(1, "sp", true, 1)); /* on one machine nobody is cut off */
+    assert_null(
+        obstacle(1, "sp", true, 1)); /* on one machine no task can be separated by the network */
     assert_non_null(obstacle(0, "pss", false, 1));
     assert_null(obstacle(0, "psg", false, 1));
     assert_null(obstacle(1, "gps", false, 1));
@@ -522,20 +524,20 @@ static void silent_ones_elsewhere_may_be_at_work(void **state)
     assert_null(obstacle(0, "pss", true, 1));
 
     assert_null(obstacle(1, "gpps", false, 1)); /* two against one */
-    met_live = 0; /* but one of them in a new life, which counts for nobody */
+    met_live = 0; /* but one of them restarted without a state and does not count */
     assert_null(obstacle(1, "gpps", false, 1));
     assert_non_null(obstacle(2, "gspp", false, 1));
     met_live = 1;
     assert_null(obstacle(2, "gspp", false, 1));
 
-    accepted_members[2] = accepted_members[3] = true; /* a later group, which is not at work here */
+    accepted_members[2] = accepted_members[3] = true; /* a later group, which does not train here */
     assert_null(obstacle(2, "ppps", false, 1));
     accepted_members[0] = accepted_members[1] = accepted_members[2] = false;
     assert_non_null(obstacle(0, "ppps", false, 1));
     accepted_members[3] = false;
     assert_null(obstacle(0, "ppps", false, 1));
 
-    left_behind = true; /* any silent one, mate or not, may be at work with others */
+    left_behind = true; /* any silent task, previous member or not, may be training with others */
     met_live = 0;
     assert_non_null(obstacle(0, "ps", false, 1));
     assert_null(obstacle(0, "pg", false, 1));
@@ -544,19 +546,21 @@ static void silent_ones_elsewhere_may_be_at_work(void **state)
     met_live = 1;
 }
 
-static void few_may_begin_if_the_others_are_not_at_work(void **state)
+static void few_tasks_may_start_if_the_others_are_gone(void **state)
 {
     start = 2;
     assert_null(obstacle(0, "ppggg", false, 1));
     assert_null(obstacle(3, "gggpp", false, 1));
     assert_null(obstacle(0, "ppsss", true, 1));
     assert_null(obstacle(0, "ppgss", false, 1));
-    assert_string_equal(obstacle(0, "pgggg", false, 1),
-                        "nobody here has been training, and too few are there to begin");
-    assert_string_equal(obstacle(0, "ppggu", false, 1), "it is not known yet who else is there");
     assert_string_equal(
-        obstacle(0, "ppsss", false, 1),
-        "the others may be training on machines that cannot be reached, and are not fewer");
+        obstacle(0, "pgggg", false, 1),
+        "no task that is present has a training state, and too few are present to start");
+    assert_string_equal(obstacle(0, "ppggu", false, 1),
+                        "it is not known yet which other tasks are running");
+    assert_string_equal(obstacle(0, "ppsss", false, 1),
+                        "the other tasks may be training on machines that cannot be reached, and "
+                        "are not a minority");
     start = 0;
 }
 
@@ -597,11 +601,11 @@ static void messages_are_read_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tasks_on_one_machine_find_together),
-        cmocka_unit_test(few_may_begin_on_one_machine),
-        cmocka_unit_test(tasks_on_many_machines_find_together),
-        cmocka_unit_test(silent_ones_elsewhere_may_be_at_work),
-        cmocka_unit_test(few_may_begin_if_the_others_are_not_at_work),
+        cmocka_unit_test(tasks_on_one_machine_form_one_group),
+        cmocka_unit_test(few_tasks_may_start_on_one_machine),
+        cmocka_unit_test(tasks_on_many_machines_form_one_group),
+        cmocka_unit_test(silent_tasks_elsewhere_may_be_training),
+        cmocka_unit_test(few_tasks_may_start_if_the_others_are_gone),
         cmocka_unit_test(messages_are_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

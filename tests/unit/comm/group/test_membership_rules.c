@@ -1,5 +1,6 @@
-/* The rules of the agreement one by one, where the simulation (test_membership.c) would need luck:
- * who is bound to a proposal and until when, when a leader may propose, what is kept in mind. */
+/* The rules of the agreement one by one, where the simulation (test_membership.c) would need
+ * luck: which task is bound to a proposal and until when, when a leader may propose, and what is
+ * remembered. */
 #include "comm/group/membership.h"
 
 #include <setjmp.h>
@@ -12,7 +13,7 @@
 
 enum { TASKS = 3, P = MEMBERSHIP_PRESENT, G = MEMBERSHIP_GONE, M = MEMBERSHIP_PREVIOUS_MEMBER };
 
-/* One task, and what it sent last to each other one. */
+/* One task, and the last message that it sent to each other one. */
 static enum membership_kind sent[TASKS];
 static uint64_t sent_generation[TASKS];
 static bool accepted_members[TASKS];
@@ -58,7 +59,7 @@ static void hear(struct membership *m, int from, enum membership_kind kind, uint
     membership_receive(m, from, &message);
 }
 
-static void whoever_accepted_is_bound_until_its_leader_lets_go(void **state)
+static void a_task_that_accepted_is_bound_until_its_leader_releases_it(void **state)
 {
     static const uint8_t TWO[] = {G, P, P}, THREE[] = {P, P, P};
     struct membership *m = task(2, 0);
@@ -67,12 +68,12 @@ static void whoever_accepted_is_bound_until_its_leader_lets_go(void **state)
     hear(m, 1, MEMBERSHIP_PROPOSE, 100, 0, TWO);
     assert_int_equal(sent[1], MEMBERSHIP_ACCEPT);
     assert_int_equal(sent_generation[1], 100);
-    /* What was agreed to counts from now on. */
+    /* The accepted proposal counts from now on. */
     assert_true(!accepted_members[0] && accepted_members[1] && accepted_members[2]);
     membership_set_presence(m, 0, MEMBERSHIP_PRESENT);
     hear(m, 0, MEMBERSHIP_PROPOSE, 200, 0, THREE);
     assert_int_not_equal(sent[0], MEMBERSHIP_ACCEPT);
-    /* The leader tells how it sees all, and so does not stand by its proposal. */
+    /* The leader sends its view, and so withdraws its proposal. */
     hear(m, 1, MEMBERSHIP_VIEW, 200, 0, THREE);
     hear(m, 1, MEMBERSHIP_COMMIT, 100, 0, NULL);
     const bool *list;
@@ -80,7 +81,7 @@ static void whoever_accepted_is_bound_until_its_leader_lets_go(void **state)
     hear(m, 0, MEMBERSHIP_PROPOSE, 200, 0, THREE);
     assert_int_equal(sent[0], MEMBERSHIP_ACCEPT);
     assert_true(accepted_members[0]);
-    hear(m, 1, MEMBERSHIP_COMMIT, 200, 0, NULL); /* not its leader */
+    hear(m, 1, MEMBERSHIP_COMMIT, 200, 0, NULL); /* not from its leader */
     assert_int_equal(membership_decided(m, &list), 0);
     hear(m, 0, MEMBERSHIP_COMMIT, 199, 0, NULL); /* of an earlier proposal */
     assert_int_equal(membership_decided(m, &list), 0);
@@ -89,7 +90,7 @@ static void whoever_accepted_is_bound_until_its_leader_lets_go(void **state)
     membership_free(m);
 }
 
-static void a_lost_leader_binds_nobody(void **state)
+static void a_lost_leader_releases_its_proposal(void **state)
 {
     static const uint8_t TWO[] = {G, P, P};
     struct membership *m = task(2, 0);
@@ -98,27 +99,27 @@ static void a_lost_leader_binds_nobody(void **state)
     membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
     hear(m, 1, MEMBERSHIP_PROPOSE, 100, 0, TWO);
     assert_int_equal(membership_decided(m, &list), 0);
-    membership_set_presence(m, 1, MEMBERSHIP_GONE); /* it is alone now, and enough */
+    membership_set_presence(m, 1, MEMBERSHIP_GONE); /* it is alone now, which is enough */
     assert_int_not_equal(membership_decided(m, &list), 0);
     assert_true(!list[0] && !list[1] && list[2]);
     membership_free(m);
 }
 
-static void a_leader_proposes_when_all_see_the_same(void **state)
+static void a_leader_proposes_when_all_views_agree(void **state)
 {
     static const uint8_t ALL[] = {P, P, P}, LESS[] = {P, MEMBERSHIP_UNKNOWN, P};
     struct membership *m = task(0, 0);
     membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
     membership_set_presence(m, 2, MEMBERSHIP_PRESENT);
     hear(m, 1, MEMBERSHIP_VIEW, 0, 0, ALL);
-    assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE); /* 2 has not told yet */
+    assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE); /* the view of 2 has not arrived */
     hear(m, 2, MEMBERSHIP_VIEW, 0, 0, LESS);
     assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE);
     hear(m, 2, MEMBERSHIP_VIEW, 0, 0, ALL);
     assert_int_equal(sent[1], MEMBERSHIP_PROPOSE);
     assert_int_equal(sent[2], MEMBERSHIP_PROPOSE);
     assert_true(accepted_members[0] && accepted_members[1] && accepted_members[2]);
-    /* In a new life it has not told anything. */
+    /* After a restart it has not sent a view. */
     membership_set_presence(m, 2, MEMBERSHIP_GONE);
     membership_set_presence(m, 2, MEMBERSHIP_PRESENT);
     hear(m, 1, MEMBERSHIP_VIEW, 0, 0, LESS);
@@ -134,9 +135,10 @@ static void a_leader_proposes_when_all_see_the_same(void **state)
     membership_free(m);
 }
 
-/* The part that may not go on is left behind: a second one of its kind does not make it the greater
- * part, as others may have come to the first. One that was not left behind does. */
-static void two_that_were_left_behind_are_no_majority(void **state)
+/* The part that may not continue is left behind: a second task that was left behind does not make
+ * it a majority, because others may have joined the first part. A task that was not left behind
+ * does. */
+static void two_tasks_that_were_left_behind_are_no_majority(void **state)
 {
     static const uint8_t BEHIND[] = {P | M, P, MEMBERSHIP_SILENT | M},
                          AT_WORK[] = {P | M, P | M, MEMBERSHIP_SILENT | M};
@@ -162,10 +164,10 @@ static void two_that_were_left_behind_are_no_majority(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whoever_accepted_is_bound_until_its_leader_lets_go),
-        cmocka_unit_test(a_lost_leader_binds_nobody),
-        cmocka_unit_test(a_leader_proposes_when_all_see_the_same),
-        cmocka_unit_test(two_that_were_left_behind_are_no_majority),
+        cmocka_unit_test(a_task_that_accepted_is_bound_until_its_leader_releases_it),
+        cmocka_unit_test(a_lost_leader_releases_its_proposal),
+        cmocka_unit_test(a_leader_proposes_when_all_views_agree),
+        cmocka_unit_test(two_tasks_that_were_left_behind_are_no_majority),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Who stands at a door that more want to come to than it holds; time is what the test says. */
+/* Which pending peers are dropped when more connect than the listener accepts. The test sets the
+ * time. */
 #include "comm/group/peer_listener.h"
 #include "comm/transport/socket.h"
 
@@ -26,15 +27,16 @@ static int knock(const struct peer_listener *peer_listener)
     return fd;
 }
 
-/* Until it is at the listener: the kernel may take a moment. */
+/* Waits until the connection is at the listener: the kernel may take a moment. */
 static void wait_for_knock(const struct peer_listener *peer_listener)
 {
     struct pollfd ready = {.fd = peer_listener->fd, .events = POLLIN};
     assert_int_equal(poll(&ready, 1, -1), 1);
 }
 
-/* Nobody's time is up: whoever comes last is taken in, and the first of the silent goes for it. */
-static void the_first_of_a_silent_crowd_go_for_the_last(void **state)
+/* No handshake has timed out: the newest connection is accepted, and the oldest silent one is
+ * dropped for it. */
+static void the_oldest_silent_peers_are_dropped_for_new_ones(void **state)
 {
     struct peer_listener peer_listener = {.fd = -1, .identity = {.size = SIZE}};
     const struct ty_task self = {.role = TY_ROLE_WORKER, .host = "127.0.0.1"};
@@ -55,7 +57,7 @@ static void the_first_of_a_silent_crowd_go_for_the_last(void **state)
     for (int i = CROWD - stay; i < CROWD; i++)
         assert_int_equal(recv(fds[i], &byte, 1, MSG_DONTWAIT), -1);
     assert_false(
-        peer_listener_is_wanted(&peer_listener, NOW)); /* by any that has not said who it is */
+        peer_listener_is_wanted(&peer_listener, NOW)); /* by any peer that is not authenticated */
     assert_int_equal(peer_listener.pending_peers.count, stay);
     assert_false(peer_listener_is_wanted(&peer_listener, NOW + PEER_LISTENER_ATTEMPT_MAX_MS));
     assert_int_equal(peer_listener.pending_peers.count, 0);
@@ -67,7 +69,7 @@ static void the_first_of_a_silent_crowd_go_for_the_last(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_of_a_silent_crowd_go_for_the_last),
+        cmocka_unit_test(the_oldest_silent_peers_are_dropped_for_new_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The bytes of the protocol: what is written is read back, anything else is refused; and the walk
- * along a stream that several connections share. */
+/* The bytes of the protocol: encoded messages are read back, and everything else is refused; and
+ * the cursor of a stream that several connections share. */
 #include "base/mem.h"
 #include "comm/ps/wire.h"
 #include "comm/transport/secret.h"
@@ -28,7 +28,7 @@ static struct wire_hello example(void)
     return hello;
 }
 
-static void a_greeting_is_read_back(void **state)
+static void a_hello_is_read_back(void **state)
 {
     struct wire_hello hello = example(), back;
     uint8_t bytes[WIRE_HELLO_SIZE], again[WIRE_HELLO_SIZE];
@@ -41,7 +41,7 @@ static void a_greeting_is_read_back(void **state)
     assert_memory_equal(again, bytes, sizeof(bytes));
 }
 
-static void a_wrong_greeting_is_refused(void **state)
+static void a_wrong_hello_is_refused(void **state)
 {
     struct wire_hello hello = example(), back;
     uint8_t bytes[WIRE_HELLO_SIZE];
@@ -104,7 +104,7 @@ static void a_proof_depends_on_everything(void **state)
     assert_false(secret_mac_equal(a, b));
 }
 
-/* Every byte of the stream belongs to exactly one lane, in order, in runs that leave no piece. */
+/* Every byte of the stream belongs to exactly one lane, in order, in runs within one piece. */
 static void lanes_cover_a_stream_once(void **state)
 {
     static char memory[1 << 20];
@@ -137,7 +137,7 @@ static void lanes_cover_a_stream_once(void **state)
     }
 }
 
-static void what_differs_is_named(void **state)
+static void the_differing_options_are_named(void **state)
 {
     static const struct {
         const char *ours, *peer_shape_text, *text; /* NULL: nothing */
@@ -167,7 +167,7 @@ static void what_differs_is_named(void **state)
     assert_int_equal(wire_shape_text_decode(bytes, size - 1, &back, NULL), -ERR_BAD_REQUEST);
 }
 
-/* What its sender says in a head is how much its reader makes room for. */
+/* The size in a head decides how much memory the reader reserves. */
 static void limits_hold_at_the_last_byte(void **state)
 {
     struct err err = ERR_INIT;
@@ -194,7 +194,7 @@ static void limits_hold_at_the_last_byte(void **state)
     assert_string_equal(err.message, "it announces a message of 294977 bytes");
 }
 
-static void terms_have_a_limit(void **state)
+static void the_shape_text_has_a_limit(void **state)
 {
     struct err err = ERR_INIT;
     _cleanup_free_ char *shape_text = mem_zalloc(WIRE_SHAPE_TEXT_MAX + 2), *back = NULL;
@@ -202,7 +202,7 @@ static void terms_have_a_limit(void **state)
     memset(shape_text, 'x', WIRE_SHAPE_TEXT_MAX);
     size_t whole = wire_shape_text_encode(shape_text, bytes);
     assert_int_equal(whole, WIRE_HEAD_SIZE + WIRE_SHAPE_TEXT_MAX);
-    shape_text[WIRE_SHAPE_TEXT_MAX] = 'y'; /* is not sent any more */
+    shape_text[WIRE_SHAPE_TEXT_MAX] = 'y'; /* beyond the limit: not sent */
     assert_int_equal(wire_shape_text_encode(shape_text, bytes), whole);
     assert_int_equal(wire_shape_text_decode(bytes, whole, &back, &err), 0);
     assert_int_equal(strlen(back), WIRE_SHAPE_TEXT_MAX);
@@ -240,7 +240,7 @@ static void frames_of_parameter_servers_have_limits(void **state)
     }
 }
 
-/* Of what a frame or a snapshot may open. */
+/* The limits of the variables that a frame or a snapshot may open. */
 static void variables_of_parameter_servers_have_limits(void **state)
 {
     struct err err = ERR_INIT;
@@ -261,15 +261,15 @@ static void variables_of_parameter_servers_have_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_greeting_is_read_back),
-        cmocka_unit_test(a_wrong_greeting_is_refused),
+        cmocka_unit_test(a_hello_is_read_back),
+        cmocka_unit_test(a_wrong_hello_is_refused),
         cmocka_unit_test(another_version_is_recognised_whatever_follows),
         cmocka_unit_test(a_verdict_carries_addresses),
         cmocka_unit_test(a_proof_depends_on_everything),
         cmocka_unit_test(lanes_cover_a_stream_once),
-        cmocka_unit_test(what_differs_is_named),
+        cmocka_unit_test(the_differing_options_are_named),
         cmocka_unit_test(limits_hold_at_the_last_byte),
-        cmocka_unit_test(terms_have_a_limit),
+        cmocka_unit_test(the_shape_text_has_a_limit),
         cmocka_unit_test(frames_of_parameter_servers_have_limits),
         cmocka_unit_test(variables_of_parameter_servers_have_limits),
     };
