@@ -336,7 +336,8 @@ static void everything_ends_with_the_server(void **state)
     open_pair(world, 1, "80", "0");
     open_pair(world, 5, "80", "1");
     connected(world, 0);
-    http_connection_close(world->line.service.connections);
+    http_connection_close(
+        LIST_FIRST(&world->line.service.connections, struct http_connection, link));
     assert_true(world->connects[1].canceled);
     run(world);
     assert_true(world->pod_closed);

@@ -337,7 +337,8 @@ static void everything_ends_with_the_server(void **state)
     struct world *world = *state;
     open_pod(world, "GET", PODS "x/proxy/", "Connection: Upgrade\r\nUpgrade: websocket\r\n");
     answer(world, "HTTP/1.1 101 S\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
-    http_connection_close(world->line.service.connections);
+    http_connection_close(
+        LIST_FIRST(&world->line.service.connections, struct http_connection, link));
     run(world);
     assert_true(world->pod_closed);
 }
