@@ -84,9 +84,9 @@ int base64_decode_url(struct arena *arena, const char *text, char **ret, size_t 
     size_t size = 0;
     char *data, *standard = arena_printf(arena, "%s%s", text, padding[strlen(text) % 4]);
     base64_translate(standard, "-_", "+/");
-    int r = base64_decode(arena, standard, &data, &size, err);
-    if (r < 0)
-        return r;
+    int result = base64_decode(arena, standard, &data, &size, err);
+    if (result < 0)
+        return result;
     /* Whatever is not what the bytes are written as was written by somebody who tries things. */
     if (strcmp(base64_encode_url(arena, data, size), text) != 0)
         return err_set(err, ERR_BAD_REQUEST, "no base64 for URLs");

@@ -51,10 +51,10 @@ int loop_signals_new(struct loop *loop, void (*callback)(void *context, int sign
         signals->handles[i].data = signals;
     }
     for (size_t i = 0; i < ARRAY_SIZE(SIGNALS); i++) {
-        int status = uv_signal_start(&signals->handles[i], on_signal_caught, SIGNALS[i]);
-        if (status < 0) {
+        int result = uv_signal_start(&signals->handles[i], on_signal_caught, SIGNALS[i]);
+        if (result < 0) {
             loop_signals_free(signals);
-            return err_set_errno(err, -status, "cannot listen for signal %d", SIGNALS[i]);
+            return err_set_errno(err, -result, "cannot listen for signal %d", SIGNALS[i]);
         }
         uv_unref((uv_handle_t *)&signals->handles[i]);
     }

@@ -174,9 +174,9 @@ static void work_start(struct loop *loop, struct loop_work *work)
     slot->task.callback = on_work_told;
     slot->work = work;
     slot->body->work_count++;
-    int status = uv_queue_work(&slot->body->uv, &slot->request, on_work, on_work_done);
-    if (status < 0)
-        mem_panic("loop: cannot queue work: %s", uv_strerror(status));
+    int result = uv_queue_work(&slot->body->uv, &slot->request, on_work, on_work_done);
+    if (result < 0)
+        mem_panic("loop: cannot queue work: %s", uv_strerror(result));
 }
 
 /* ---- turns ----------------------------------------------------------------------------------- */
@@ -308,16 +308,16 @@ static const struct loop_ops OPS = {
 int loop_new(struct loop **ret, struct err *err)
 {
     struct uv_body *body = mem_zalloc(sizeof(*body));
-    int status = uv_loop_init(&body->uv);
-    if (status < 0) {
+    int result = uv_loop_init(&body->uv);
+    if (result < 0) {
         free(body);
-        return err_set_errno(err, -status, "cannot make an event loop");
+        return err_set_errno(err, -result, "cannot make an event loop");
     }
-    status = uv_async_init(&body->uv, &body->async, on_async);
-    if (status < 0) {
+    result = uv_async_init(&body->uv, &body->async, on_async);
+    if (result < 0) {
         uv_loop_close(&body->uv);
         free(body);
-        return err_set_errno(err, -status, "cannot make an event loop");
+        return err_set_errno(err, -result, "cannot make an event loop");
     }
     uv_timer_init(&body->uv, &body->timer);
     uv_idle_init(&body->uv, &body->idle);

@@ -110,9 +110,9 @@ int pattern_compile(struct arena *arena, const char *expression, const struct pa
                     struct err *err)
 {
     const struct pattern_node *node;
-    int r = pattern_parse(arena, expression, &node, err);
-    if (r < 0)
-        return r;
+    int result = pattern_parse(arena, expression, &node, err);
+    if (result < 0)
+        return result;
     size_t count = count_steps(node) + 1;
     if (count > PATTERN_PROGRAM_MAX)
         return err_set(err, ERR_BAD_REQUEST, "error parsing regexp: expression too large: `%.100s`",

@@ -94,9 +94,9 @@ static void watch_close(struct watch *watch)
 static struct watch *watch_new(struct client *client, curl_socket_t fd)
 {
     struct watch *watch = mem_zalloc(sizeof(*watch));
-    int status = uv_poll_init_socket(loop_uv(client->loop), &watch->poll, fd);
-    if (status < 0)
-        mem_panic("http client: cannot watch a socket: %s", uv_strerror(status));
+    int result = uv_poll_init_socket(loop_uv(client->loop), &watch->poll, fd);
+    if (result < 0)
+        mem_panic("http client: cannot watch a socket: %s", uv_strerror(result));
     watch->client = client;
     watch->fd = fd;
     list_push(&client->watches, &watch->link);

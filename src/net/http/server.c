@@ -181,10 +181,10 @@ int http_server_new(struct loop *loop, const struct http_server_options *options
         return err_set(err, ERR_INVALID, "header limit of %zu bytes: at most %d are supported",
                        options->header_max, HEADER_MAX);
     struct http_server *server = mem_zalloc(sizeof(*server));
-    int status = uv_poll_init(loop_uv(loop), &server->poll, options->listen_fd);
-    if (status < 0) {
+    int result = uv_poll_init(loop_uv(loop), &server->poll, options->listen_fd);
+    if (result < 0) {
         free(server);
-        return err_set_errno(err, -status, "cannot watch the listening socket");
+        return err_set_errno(err, -result, "cannot watch the listening socket");
     }
     server->service = (struct http_service){
         .loop = loop,

@@ -261,11 +261,11 @@ void pipe_stream_end_here(struct stream *stream)
 int pipe_stream_new(struct loop *loop, int fd, bool both_ways, struct stream **ret, struct err *err)
 {
     struct pipe_stream *self = mem_zalloc(sizeof(*self));
-    int status = uv_poll_init(loop_uv(loop), &self->poll, fd);
-    if (status < 0) {
+    int result = uv_poll_init(loop_uv(loop), &self->poll, fd);
+    if (result < 0) {
         free(self);
         close(fd);
-        return err_set_errno(err, -status, "cannot watch a pipe");
+        return err_set_errno(err, -result, "cannot watch a pipe");
     }
     int mode = fcntl(fd, F_GETFL) & O_ACCMODE;
     self->stream.ops = &OPS;

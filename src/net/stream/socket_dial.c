@@ -122,7 +122,6 @@ static int dial_begin(struct socket_dial *dial, const char *address, int port, s
 {
     struct sockaddr_storage target;
     socklen_t size;
-    int status;
     const int on = 1;
 
     if (!loop_uv(dial->loop))
@@ -136,10 +135,10 @@ static int dial_begin(struct socket_dial *dial, const char *address, int port, s
     if (connect(dial->fd, (struct sockaddr *)&target, size) < 0 && errno != EINPROGRESS)
         return err_set_errno(err, errno, "cannot connect to %s", dial->where);
     dial->poll = mem_alloc(sizeof(*dial->poll));
-    status = uv_poll_init(loop_uv(dial->loop), dial->poll, dial->fd);
-    if (status < 0) {
+    int result = uv_poll_init(loop_uv(dial->loop), dial->poll, dial->fd);
+    if (result < 0) {
         free(TAKE(dial->poll));
-        return err_set_errno(err, -status, "cannot watch a socket");
+        return err_set_errno(err, -result, "cannot watch a socket");
     }
     dial->poll->data = dial;
     uv_poll_start(dial->poll, UV_WRITABLE, on_dial_poll);

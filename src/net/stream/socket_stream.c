@@ -475,11 +475,11 @@ int socket_stream_new(struct loop *loop, int fd, struct tls_server *tls, int64_t
         return err_set(err, ERR_UNSUPPORTED, "sockets do not exist in simulation");
     }
     struct socket_stream *self = mem_zalloc(sizeof(*self));
-    int status = uv_poll_init(loop_uv(loop), &self->poll, fd);
-    if (status < 0) {
+    int result = uv_poll_init(loop_uv(loop), &self->poll, fd);
+    if (result < 0) {
         free(self);
         close(fd);
-        return err_set_errno(err, -status, "cannot watch a socket");
+        return err_set_errno(err, -result, "cannot watch a socket");
     }
     self->stream.ops = &OPS;
     self->loop = loop;
