@@ -58,7 +58,7 @@ int base64_decode(struct arena *arena, const char *text, char **ret, size_t *ret
     return 0;
 }
 
-/* Between the two alphabets, which differ in the last two letters. */
+/* Translates between the two alphabets, which differ in their last two characters. */
 static void base64_translate(char *text, const char *from, const char *to)
 {
     for (; *text; text++)
@@ -87,7 +87,7 @@ int base64_decode_url(struct arena *arena, const char *text, char **ret, size_t 
     int result = base64_decode(arena, standard, &data, &size, err);
     if (result < 0)
         return result;
-    /* Whatever is not what the bytes are written as was written by somebody who tries things. */
+    /* Only the canonical text is accepted: a token must not have a second valid form. */
     if (strcmp(base64_encode_url(arena, data, size), text) != 0)
         return err_set(err, ERR_BAD_REQUEST, "no base64 for URLs");
     *ret = data;

@@ -1,4 +1,4 @@
-/* Small questions about strings; see str.h. */
+/* Tests and conversions of strings; see str.h. */
 #include "base/str.h"
 
 #include "base/arena.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Most texts that are compared differ in their first character. */
+/* Most compared texts differ in their first character. */
 bool str_eq(const char *a, const char *b)
 {
     return a == b || (a && b && *a == *b && strcmp(a, b) == 0);

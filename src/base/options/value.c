@@ -1,5 +1,5 @@
-/* One value of an option: from the text of a command line, a variable or a file to the field of the
- * command's struct, as the option's row wants it; see options.h. */
+/* Converts the text of one option value to the field of the command's struct, as the row demands;
+ * see options.h. */
 #include "base/mem.h"
 #include "base/options/internal.h"
 #include "base/str.h"

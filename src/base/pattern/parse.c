@@ -1,4 +1,4 @@
-/* From the text of an expression to its tree; see pattern_tree.h. */
+/* Parses an expression into a syntax tree; see tree.h. */
 #include "base/mem.h"
 #include "base/pattern/tree.h"
 #include "base/str.h"
@@ -45,7 +45,7 @@ static int hex_digit(char c)
     return found ? (int)(found - digits) : -1;
 }
 
-/* \x7f and \x{10ffff}; `at` is behind the x. */
+/* Parses \x7f and \x{10ffff}; `at` is behind the x. */
 static bool take_hex(struct parser *parser, uint32_t *ret)
 {
     bool braced = *parser->at == '{';
@@ -61,7 +61,7 @@ static bool take_hex(struct parser *parser, uint32_t *ret)
     return true;
 }
 
-/* An escape that is one character; `at` is on the letter behind the backslash. */
+/* Parses an escape of one character; `at` is at the letter behind the backslash. */
 static int take_escaped(struct parser *parser, uint32_t *ret)
 {
     static const char letters[] = "afnrtv", values[] = "\a\f\n\r\t\v";
@@ -211,7 +211,8 @@ static int take_class(struct parser *parser, const struct pattern_node **ret)
 
 static int take_either(struct parser *parser, const struct pattern_node **ret);
 
-/* "?i", "?i-s:", "?P<name>" behind the bracket. *ret_only: flags for what follows, and no group. */
+/* Parses "?i", "?i-s:" or "?P<name>" behind the parenthesis. *ret_only: it only sets flags and
+ * opens no group. */
 static int take_group_head(struct parser *parser, const char *start, bool *ret_only)
 {
     const char *at = parser->at + 1;
@@ -234,7 +235,7 @@ static int take_group_head(struct parser *parser, const char *start, bool *ret_o
         case 'm':
             parser->flags.lines = value;
             continue;
-        case 'U': /* which match is taken does not count here */
+        case 'U': /* greediness does not matter here */
             continue;
         case '-':
             if (!value)
@@ -268,7 +269,7 @@ static int take_group(struct parser *parser, const struct pattern_node **ret)
         if (result < 0)
             return result;
     }
-    if (only) { /* holds to the end of the group that it stands in */
+    if (only) { /* the flags hold until the end of the enclosing group */
         parser->at++;
         *ret = node_new(parser, NODE_EMPTY);
         return 0;
@@ -298,7 +299,7 @@ static bool take_count(const char **at, int *ret)
     return true;
 }
 
-/* "{2}", "{2,}", "{2,5}" at `*at`; false: plain characters, as in Go. */
+/* Parses "{2}", "{2,}" or "{2,5}" at `*at`. False: plain characters, as in Go. */
 static bool take_counts(const char **at, int *ret_min, int *ret_max)
 {
     const char *p = *at + 1;
@@ -316,7 +317,7 @@ static bool take_counts(const char **at, int *ret_min, int *ret_max)
     return true;
 }
 
-/* Whether an operator of repetition begins there, and where it ends. */
+/* Whether a repetition operator begins at `*at`; moves `*at` behind it. */
 static bool take_repeat(const char **at, int *ret_min, int *ret_max)
 {
     *ret_min = **at == '+';
@@ -347,7 +348,7 @@ static int take_repeated(struct parser *parser, const struct pattern_node **ret)
     if (min > PATTERN_REPEAT_MAX || max > PATTERN_REPEAT_MAX ||
         (max != PATTERN_UNLIMITED && max < min))
         return parser_fail(parser, "invalid repeat count", sign, (size_t)(parser->at - sign));
-    parser->at += *parser->at == '?'; /* rather few: the same here */
+    parser->at += *parser->at == '?'; /* a lazy operator: no difference here */
     struct pattern_node *node = node_new(parser, NODE_REPEAT);
     node->left = *ret;
     node->min = min;

@@ -1,4 +1,4 @@
-/* Starting programs; see base/system/spawn.h. */
+/* Starts programs; see spawn.h. */
 #include "base/system/spawn.h"
 
 #include <fcntl.h>
