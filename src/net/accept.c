@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Without the blanks around it. */
+/* A copy without the blanks around it. */
 static char *accept_trimmed(struct arena *arena, const char *text, size_t size)
 {
     while (size > 0 && isspace((unsigned char)*text)) {
@@ -30,7 +30,8 @@ static void accept_lower(char *text)
         *text = (char)tolower((unsigned char)*text);
 }
 
-/* False for a quality that is none, or says "not this". */
+/* Parses a parameter. Returns false if the quality is invalid or 0, which means "not acceptable".
+ */
 static bool read_parameter(const char *text, struct accept_clause *clause)
 {
     const char *value = strchr(text, '=');

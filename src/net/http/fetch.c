@@ -1,5 +1,5 @@
-/* Fetching a document; see http_fetch.h. However it ends, the stream is closed, and the last that
- * is heard of it frees the fetch. */
+/* Fetches a document; see fetch.h. In every case the stream is closed, and its last callback frees
+ * the fetch. */
 #include "net/http/fetch.h"
 
 #include "base/cleanup.h"
@@ -15,7 +15,7 @@ struct http_fetch {
     int64_t timeout_ms;
     char *request;
     struct http_response_reader reply;
-    http_fetch_done *done; /* NULL: told, or nobody wants to know */
+    http_fetch_done *done; /* NULL: called already, or the fetch was cancelled */
     void *context;
 };
 

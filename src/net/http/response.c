@@ -1,5 +1,5 @@
-/* Answers as HTTP/1.1; see http_answer.h. Called by answerers through http_begin, http_write and
- * http_end; whatever they pass, what goes out is one well-formed answer. */
+/* Writes responses as HTTP/1.1; see response.h. Handlers call it through http_begin(), http_write()
+ * and http_end(). Whatever they pass, the output is one well-formed response. */
 #include "net/http/response.h"
 
 #include "base/mem.h"
@@ -16,7 +16,7 @@ static struct http_response *answer_of(struct http_exchange *exchange)
 
 static void refuse_answer(struct http_exchange *exchange);
 
-/* A line break in a value would let it begin another header, or another answer. */
+/* A line break in a value would start another header or another response. */
 static void write_header(struct buf *head, const char *name, const char *value)
 {
     buf_printf(head, "%s: ", name);
@@ -25,7 +25,7 @@ static void write_header(struct buf *head, const char *name, const char *value)
     buf_append_str(head, "\r\n");
 }
 
-/* How the client will know where the answer ends. */
+/* Writes the headers that tell the client where the response ends. */
 static void write_framing(struct http_response *answer, struct buf *head, int status,
                           int64_t length)
 {
@@ -39,7 +39,7 @@ static void write_framing(struct http_response *answer, struct buf *head, int st
     else if (answer->minor > 0)
         answer->chunked = !answer->no_body;
     else
-        answer->keep_alive = false; /* the end of the connection is the end of the answer */
+        answer->keep_alive = false; /* the response ends with the connection */
     if (answer->chunked)
         buf_append_str(head, "Transfer-Encoding: chunked\r\n");
     if (!answer->keep_alive)
@@ -54,8 +54,8 @@ static void response_begin(struct http_exchange *exchange, int status,
     struct http_response *answer = answer_of(exchange);
     if (!answer->connection)
         return;
-    /* Only what changed nothing may be told to come again. An answerer that waits for on_drain
-     * never has the whole answer pending. */
+    /* Only a request that changed nothing may be refused here and repeated. A handler with on_drain
+     * never has the whole response pending. */
     if (length > 0 && str_eq(answer->request.method, "GET") && !exchange->on_drain &&
         !http_connection_keep_response(answer->connection, (size_t)length)) {
         refuse_answer(exchange);
@@ -77,7 +77,9 @@ static void write_data(struct http_exchange *exchange, const void *data, size_t 
 {
     struct http_response *answer = answer_of(exchange);
     if (answer->left >= 0 && (uint64_t)answer->left < size)
-        size = (size_t)answer->left; /* more than was promised would be read as the next answer */
+        size =
+            (size_t)answer
+                ->left; /* bytes beyond the Content-Length would be taken for the next response */
     if (answer->left >= 0)
         answer->left -= (int64_t)size;
     if (!answer->connection || answer->no_body || size == 0)
@@ -92,7 +94,7 @@ static void write_data(struct http_exchange *exchange, const void *data, size_t 
     http_connection_keep_written(answer->connection);
 }
 
-/* In place of an answer that there is no room for; what is written of that is dropped. */
+/* Sends 429 instead of a response that there is no room for; what the handler writes is dropped. */
 static void refuse_answer(struct http_exchange *exchange)
 {
     struct http_response *answer = answer_of(exchange);
@@ -118,7 +120,7 @@ static void response_end(struct http_exchange *exchange)
     http_connection_response_ended(answer->connection);
 }
 
-/* A part that stays owed makes the connection close. */
+/* Leaves the response incomplete, so that the connection is closed. */
 static void abort_answer(struct http_exchange *exchange)
 {
     struct http_response *answer = answer_of(exchange);

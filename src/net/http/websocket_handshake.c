@@ -1,4 +1,4 @@
-/* The handshake of WebSocket; see websocket_handshake.h. */
+/* The WebSocket handshake; see websocket_handshake.h. */
 #include "net/http/websocket_handshake.h"
 
 #include "base/base64.h"
@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_SIZE = 16 }; /* before its base64 */
+enum { KEY_SIZE = 16 }; /* bytes before the base64 encoding */
 
-static const char GUID[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"; /* the protocol's own */
+static const char GUID[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"; /* defined by the protocol */
 
 bool websocket_is_requested(const struct http_request *request)
 {

@@ -1,5 +1,5 @@
-/* A pipe or terminal on the loop as a stream; see pipe_stream.h. Built like socket_stream.c: all
- * callbacks to the owner are made from `pipe_turn`. */
+/* A pipe or terminal on the loop as a stream; see pipe_stream.h. Built like socket_stream.c:
+ * pipe_turn() makes all callbacks to the owner. */
 #include "net/stream/pipe_stream.h"
 
 #include "base/mem.h"
@@ -13,8 +13,8 @@
 
 enum {
     READ_SIZE = 64 * 1024,
-    READ_BUDGET = 256 * 1024,       /* a turn; then the others of the loop are served */
-    PENDING_MAX = 64 * 1024 * 1024, /* a writer that ignores pipe_pending() ends here */
+    READ_BUDGET = 256 * 1024,       /* bytes per turn; then other users of the loop are served */
+    PENDING_MAX = 64 * 1024 * 1024, /* a writer that ignores stream_pending() fails here */
 };
 
 struct pipe_stream {
@@ -23,16 +23,16 @@ struct pipe_stream {
     int fd; /* -1: closed */
     bool reads, writes;
     uv_poll_t poll;
-    int polled;            /* the events asked for now */
-    struct loop_task task; /* a turn without an event */
+    int polled;            /* the polled events */
+    struct loop_task task; /* runs a turn without an event */
     struct send_queue queue;
-    int64_t left; /* bytes until the end that was declared; -1: none was */
+    int64_t left; /* bytes to deliver before the declared end; -1: no end was declared */
     bool opened, paused, blocked;
-    bool sent_told; /* on_sent is not owed */
+    bool sent_told; /* on_sent was called after the last write */
     bool ended, end_told;
     bool shutting, finishing, closed;
     bool broken;
-    struct err err; /* why, if broken */
+    struct err err; /* the reason, if `broken` */
 };
 
 static struct pipe_stream *pipe_of(const struct stream *stream)
@@ -48,7 +48,7 @@ static void pipe_schedule(struct pipe_stream *self)
 
 static void close_descriptor(struct pipe_stream *self)
 {
-    /* libuv must have let go of the descriptor before its number can be used again. */
+    /* libuv must stop polling before the number of the descriptor can be reused. */
     uv_poll_stop(&self->poll);
     self->polled = 0;
     if (self->fd >= 0)
@@ -92,7 +92,7 @@ static void pipe_receive(struct pipe_stream *self)
         } else if (size < 0 && errno == EAGAIN) {
             return;
         } else if (size == 0 || errno != EINTR) {
-            self->ended = true; /* EIO is how the end of a terminal looks */
+            self->ended = true; /* a terminal reports its end as EIO */
         }
     }
 }
@@ -152,12 +152,12 @@ static void pipe_turn(struct pipe_stream *self)
         pipe_watch(self);
 }
 
-/* What an error event means is found out by reading and writing. */
+/* Reading and writing find out what an error event means. */
 static void on_pipe_poll(uv_poll_t *poll, int status, int events)
 {
     struct pipe_stream *self = CONTAINER_OF(poll, struct pipe_stream, poll);
     if (status < 0)
-        self->polled = 0; /* libuv has stopped it */
+        self->polled = 0; /* libuv has stopped polling */
     self->blocked = false;
     pipe_turn(self);
 }
@@ -220,7 +220,7 @@ static void pipe_finish(struct stream *stream)
 static void on_pipe_poll_closed(uv_handle_t *handle)
 {
     struct pipe_stream *self = CONTAINER_OF(handle, struct pipe_stream, poll);
-    if (self->stream.handler) /* it was started */
+    if (self->stream.handler) /* the stream was started */
         self->stream.handler->on_closed(self->stream.context);
     send_queue_release(&self->queue);
     free(self);

@@ -1,4 +1,4 @@
-/* Connecting; see socket_dial.h. */
+/* Opens TCP connections; see socket_dial.h. */
 #include "net/stream/socket_dial.h"
 
 #include "base/cleanup.h"
@@ -19,9 +19,9 @@ enum { STALL_TIMEOUT_MS = 60 * 1000 };
 struct socket_dial {
     struct loop *loop;
     int fd;
-    uv_poll_t *poll; /* freed when libuv lets go of it */
+    uv_poll_t *poll; /* freed when libuv has closed it */
     struct loop_timer timer;
-    struct loop_task task; /* what failed at once is told in a turn of its own */
+    struct loop_task task; /* reports an immediate failure in a turn of its own */
     int64_t timeout_ms;
     char where[INET6_ADDRSTRLEN + 16];
     struct err err;
@@ -86,7 +86,7 @@ static void on_dial_poll(uv_poll_t *poll, int status, int events)
     getsockopt(dial->fd, SOL_SOCKET, SO_ERROR, &error, &size);
     if (error == 0 && status < 0)
         error = -status;
-    uv_poll_stop(dial->poll); /* the stream watches from here on */
+    uv_poll_stop(dial->poll); /* the stream polls from here on */
     if (error)
         err_set_errno(&dial->err, error, "cannot connect to %s", dial->where);
     else

@@ -13,7 +13,7 @@ enum {
     MASK_BIT = 0x80,
     LENGTH_BITS = 0x7f,
     LENGTH_16 = 126, /* the length follows in two bytes */
-    LENGTH_64 = 127, /* in eight */
+    LENGTH_64 = 127, /* the length follows in eight bytes */
 };
 
 /* ---- masks ----------------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ void websocket_mask(const unsigned char mask[WEBSOCKET_MASK_SIZE], size_t at, co
     uint32_t word;
     size_t i = 0;
     memcpy(&word, turned, sizeof(word));
-    for (; i + sizeof(word) <= size; i += sizeof(word)) { /* the compiler makes vectors of it */
+    for (; i + sizeof(word) <= size; i += sizeof(word)) { /* the compiler vectorizes this loop */
         uint32_t four;
         memcpy(&four, data + i, sizeof(four));
         four ^= word;
@@ -63,7 +63,7 @@ static bool is_known(enum websocket_opcode opcode)
     return opcode <= WEBSOCKET_BINARY || (opcode >= WEBSOCKET_CLOSE && opcode <= WEBSOCKET_PONG);
 }
 
-/* What is wrong with the first two bytes of a head, or NULL. */
+/* The error in the first two bytes of a head, or NULL. */
 static const char *head_fault(const struct websocket_reader *reader)
 {
     unsigned first = reader->head[0], second = reader->head[1];
@@ -88,7 +88,7 @@ static const char *head_fault(const struct websocket_reader *reader)
     return NULL;
 }
 
-/* Of the whole head: it depends on its second byte. */
+/* The size of the head, which its second byte determines. */
 static size_t head_size(const struct websocket_reader *reader)
 {
     unsigned length = reader->head[1] & LENGTH_BITS;
@@ -112,7 +112,7 @@ static uint64_t read_length(const struct websocket_reader *reader, bool *ret_sho
     return value;
 }
 
-/* The head is whole: what follows belongs to its frame. */
+/* The head is complete: the following bytes belong to its frame. */
 static enum websocket_result begin_frame(struct websocket_reader *reader, struct err *err)
 {
     bool shortest;
@@ -162,7 +162,7 @@ static enum websocket_result take_head(struct websocket_reader *reader, const ch
 
 /* ---- reading: what is in frames -------------------------------------------------------------- */
 
-/* Those that may be sent (7.4); the others are for the use within a program. */
+/* Whether the status code may be sent (RFC 6455, 7.4); the others are for internal use. */
 static bool is_sendable(int code)
 {
     return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) ||
@@ -234,7 +234,7 @@ static enum websocket_result take_message(struct websocket_reader *reader, const
                                     .size = used};
     if (ends)
         reader->in_frame = false;
-    if (used == 0 && !ret->last) /* an empty fragment says nothing */
+    if (used == 0 && !ret->last) /* an empty fragment is not reported */
         return WEBSOCKET_MORE;
     reader->begun = true;
     if (ret->last)
@@ -247,7 +247,7 @@ enum websocket_result websocket_read(struct websocket_reader *reader, const char
 {
     size_t used = 0;
     enum websocket_result result = WEBSOCKET_MORE;
-    /* A frame of no bytes is whole with its head. */
+    /* An empty frame is complete with its head. */
     while (result == WEBSOCKET_MORE && (used < size || (reader->in_frame && !reader->left))) {
         size_t here = 0;
         if (!reader->in_frame)
