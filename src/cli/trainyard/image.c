@@ -1,4 +1,5 @@
-/* trainyard image: what the names of images stand for on this machine. Here: add and remove. */
+/* trainyard image: maps image names to directories on this machine. This file has add and remove.
+ */
 #include "cli/trainyard/image.h"
 
 #include "cli/trainyard/commands.h"

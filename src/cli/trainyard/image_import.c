@@ -1,4 +1,4 @@
-/* trainyard image import: take an image that was saved elsewhere. */
+/* trainyard image import: imports an image that was saved by another tool. */
 #include "cli/trainyard/image.h"
 
 #include "cli/trainyard/commands.h"

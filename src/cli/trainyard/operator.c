@@ -1,5 +1,6 @@
-/* trainyard operator: the controllers of TFJobs and PyTorchJobs against any Kubernetes. Reads the
- * options, those of Kubeflow's training operator among them; operator_process.c runs it. */
+/* trainyard operator: the controllers of TFJobs and PyTorchJobs for any Kubernetes cluster. Parses
+ * the options, including those of Kubeflow's training operator; operator_process.c runs the
+ * process. */
 #include "cli/trainyard/commands.h"
 #include "cli/trainyard/operator_process.h"
 #include "cli/trainyard/operator_server.h"
@@ -25,7 +26,7 @@ struct operator_values {
     const char *host_port_range;
     const char *metrics_address, *health_address;
     const char *log_format, *log_level;
-    /* Of Kubeflow's, without effect here. */
+    /* Options of Kubeflow's operator that have no effect here. */
     const char *webhook_port, *webhook_service, *webhook_secret;
     const char *init_image, *init_template, *init_tries, *mpi_image;
     bool zap_devel;
@@ -93,7 +94,7 @@ static void set_log(const struct operator_values *values)
     for (size_t i = 0; i < ARRAY_SIZE(LEVELS); i++)
         if (str_eq(values->log_level, LEVELS[i]))
             level = (enum log_level)i;
-    /* Zap's are words or a number: the higher, the more is said. */
+    /* Zap levels are words or numbers; a higher number logs more. */
     if (str_eq(values->zap_level, "debug") || (values->zap_level && atoi(values->zap_level) > 0))
         level = LOG_DEBUG;
     else if (str_eq(values->zap_level, "error"))
@@ -126,8 +127,8 @@ static void tell_ignored(const struct operator_values *values)
             log_info("operator", "--%s has no effect here: %s", ROWS[i].name, ROWS[i].why);
 }
 
-/* A name that no former life of this process had: who starts again must not take the lease of the
- * one that was killed for its own. */
+/* Makes an identity that no earlier process had: a restarted process must not take the lease of its
+ * killed predecessor for its own. */
 static const char *make_identity(struct arena *arena)
 {
     const char *pod = getenv("POD_NAME");
@@ -146,7 +147,7 @@ static int check_address(struct arena *arena, const char *option, const char *te
     return result < 0 ? err_wrap(err, "--%s", option) : 0;
 }
 
-/* What Kubeflow's operator takes. */
+/* Whether Kubeflow's operator accepts this level. */
 static bool is_zap_level(const char *text)
 {
     static const char *const WORDS[] = {"debug", "info", "error", "panic"};

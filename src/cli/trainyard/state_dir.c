@@ -21,7 +21,7 @@
 
 enum {
     PROCESS_FILE_MAX = 16 * 1024,
-    PASSAGE_MS = 15 * 1000, /* a server starts or ends within this time */
+    PASSAGE_MS = 15 * 1000, /* a server starts or stops within this time */
     PASSAGE_POLL_MS = 10,
 };
 
@@ -53,7 +53,7 @@ int state_dir_resolve(struct arena *arena, const char *given, struct state_dir *
         .database = arena_printf(arena, "%s/store.db", path),
         .lock = arena_printf(arena, "%s/run/lock", path),
         .server = arena_printf(arena, "%s/run/server.json", path),
-        .keeper = arena_printf(arena, "%s/run/keeper", path),
+        .supervisor = arena_printf(arena, "%s/run/keeper", path),
         .restarts = arena_printf(arena, "%s/run/restarts.json", path),
         .room = arena_printf(arena, "%s/run/room", path),
         .settings = arena_printf(arena, "%s/settings.json", path),
@@ -87,13 +87,13 @@ int state_dir_lock(const struct state_dir *state, int *ret_fd, struct err *err)
         return errno == EWOULDBLOCK
                    ? err_set(err, ERR_EXISTS, "a cluster runs already in '%s'", state->path)
                    : err_set_errno(err, errno, "cannot lock '%s'", state->lock);
-    unlink(state->server); /* both tell of a server that is gone */
+    unlink(state->server); /* both files describe a server that has ended */
     unlink(state->restarts);
     *ret_fd = TAKE_FD(fd);
     return 0;
 }
 
-/* True while somebody holds the lock. A pid would be no proof: it may belong to another process by
+/* True while a process holds the lock. A pid would be no proof: it may belong to another process by
  * now. */
 static bool is_locked(const struct state_dir *state)
 {
@@ -101,7 +101,7 @@ static bool is_locked(const struct state_dir *state)
     return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-/* True if the process has ended, or was killed and is yet to end: it holds its locks until its
+/* True if the process has ended, or was killed and has not ended yet: it holds its locks until its
  * memory is freed. */
 static bool is_doomed(pid_t pid)
 {

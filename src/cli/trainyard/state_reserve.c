@@ -1,4 +1,4 @@
-/* Room for the next start; see state_room.h. */
+/* Disk space for the next start; see state_reserve.h. */
 #include "cli/trainyard/state_reserve.h"
 
 #include "base/cleanup.h"
@@ -12,8 +12,8 @@
 
 enum {
     ROOM = 1024 * 1024, /* a start writes less than 100 KiB */
-    /* The first start also writes objects, which the store takes with its own room kept and some
-     * left beside it. */
+    /* The first start also writes objects, so it needs the reserve of the store and some free space
+     * besides. */
     ROOM_FIRST = STORE_RESERVE_LOG + STORE_RESERVE_DATABASE + STORE_RESERVE_AGAIN,
 };
 
@@ -21,7 +21,7 @@ static bool is_roomy(const struct state_dir *state, uint64_t needed, uint64_t *r
 {
     struct statvfs disk;
     if (statvfs(state->path, &disk) < 0 || disk.f_blocks == 0)
-        return true; /* a file system that does not count its blocks */
+        return true; /* the file system does not report its free blocks */
     *ret_free = (uint64_t)disk.f_bavail * disk.f_frsize;
     return *ret_free >= needed;
 }

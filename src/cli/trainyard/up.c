@@ -1,4 +1,4 @@
-/* trainyard up: start the embedded cluster, in the background unless asked otherwise, and return
+/* trainyard up: starts the embedded cluster, in the background unless asked otherwise, and returns
  * when it is ready. */
 #include "cli/trainyard/background.h"
 #include "cli/trainyard/cluster.h"
@@ -90,7 +90,7 @@ static int refuse_taken(int64_t port, struct err *err)
                    (int)port, known ? holder : "a program of another user");
 }
 
-/* The server does not stay in the directory it was started from. */
+/* Makes a path absolute, because the server changes its working directory. */
 static const char *path_absolute(struct arena *arena, const char *path)
 {
     _cleanup_free_ char *current = getcwd(NULL, 0);
@@ -123,7 +123,7 @@ static int up_start(const struct up_values *wanted, struct err *err)
                 "other options\n");
         return 0;
     }
-    /* The lock goes to the server with the fork; that it was free is known from here on. */
+    /* The server inherits the lock by fork(). From here on no other server can start. */
     result = state_dir_lock(&state, &lock, err);
     if (result == 0)
         result = state_reserve_use(&state, err);

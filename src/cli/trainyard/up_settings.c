@@ -11,11 +11,11 @@
 
 enum {
     NODES_MAX = 64,
-    NODE_NAME_MAX = 63, /* it is the value of a label, too */
+    NODE_NAME_MAX = 63, /* the name is also the value of a label */
     MEMORY_MIN = 1024 * 1024,
 };
 
-/* "3" gives node-1 … node-3; "a,b" gives a and b. */
+/* Parses "3" as node-1 … node-3, and "a,b" as a and b. */
 static int parse_nodes(struct arena *arena, const char *text, const char *const **ret,
                        struct err *err)
 {
@@ -74,7 +74,7 @@ int up_settings_check_memory(const char *text, struct err *err)
     return 0;
 }
 
-/* As Kubernetes writes the quantity; NULL for zero, which stands for what the machine has. */
+/* The quantity as Kubernetes writes it; NULL for zero, which means all of the machine. */
 static const char *canonical_amount(struct arena *arena, const char *text)
 {
     char canonical[KUBE_QUANTITY_TEXT_MAX];
@@ -87,7 +87,7 @@ static const char *canonical_amount(struct arena *arena, const char *text)
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-/* The value asked for, which is kept, else the kept one. */
+/* The given value, which is saved, else the saved value. */
 static const char *choose_value(struct arena *arena, struct json *settings, const char *name,
                                 const char *wanted, const char *fallback, bool *is_changed)
 {
