@@ -202,7 +202,7 @@ static void on_refill(struct loop_timer *timer)
 }
 
 /* Takes over the writer's knowledge about a full disk. */
-static void learn_full(struct store *store)
+static void store_update_full(struct store *store)
 {
     bool full = store->disk && store_writer_is_full(&store->writer);
     bool is_news = full != store->full;
@@ -268,7 +268,7 @@ int store_open(struct loop *loop, const struct store_options *options, struct st
         store_free(store);
         return result;
     }
-    learn_full(store);
+    store_update_full(store);
     *ret = store;
     return 0;
 }
@@ -504,7 +504,7 @@ static void on_finished(struct store_writer *writer, struct list_head *committed
     changes_end(store, committed, NULL);
     changes_end(store, lost, failure);
     store_recover(store);
-    learn_full(store);
+    store_update_full(store);
     if (!has_news)
         return;
     /* The writers have their results; now the watches get the changes. The history is trimmed

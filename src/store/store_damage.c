@@ -112,7 +112,7 @@ bool store_damage_concerns(const struct store *store, const char *key)
 }
 
 /* Determines the effect of a row that no later change supersedes. */
-static void judge_effect(struct store *store, struct store_damaged_row *row)
+static void damage_classify(struct store *store, struct store_damaged_row *row)
 {
     struct store_object *served = store_get(store, row->key);
     row->counts = served ? served->revision : 0;
@@ -128,7 +128,7 @@ void store_damage_finish(struct store *store, int64_t last)
     struct store_damage *damage = &store->damage;
     for (size_t i = 0; i < damage->rows_count; i++)
         if (damage->rows[i].effect == STORE_DAMAGE_MISSING)
-            judge_effect(store, &damage->rows[i]);
+            damage_classify(store, &damage->rows[i]);
     damage->lost_first = store->disk->lost ? last - store->disk->lost + 1 : 0;
     damage->lost_last = store->disk->lost ? last : 0;
     damage->log_copy = store->disk->wal_copy;

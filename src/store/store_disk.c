@@ -226,7 +226,7 @@ static int step_rows(struct store_disk *disk, sqlite3_stmt *statement,
 }
 
 /* Decides whether the log was damaged, now that it is known whether changes are missing. */
-static void judge_log(struct store_disk *disk)
+static void disk_classify_log(struct store_disk *disk)
 {
     if (store_wal_state(&disk->wal) != STORE_WAL_DAMAGED && disk->lost == 0)
         discard_copy(disk);
@@ -250,7 +250,7 @@ int store_disk_load(struct store_disk *disk,
     if (given > last && given <= STORE_REVISION_MAX)
         last = given;
     disk->lost = disk->acknowledged > last ? disk->acknowledged - last : 0;
-    judge_log(disk);
+    disk_classify_log(disk);
     *ret_last = last + disk->lost;
     return 0;
 }

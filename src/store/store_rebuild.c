@@ -107,7 +107,7 @@ static bool is_readable(struct rebuild *rebuild, int64_t first, bool *ret_ends)
 }
 
 /* Copies the rows behind a page that stopped the scan. Returns 1 if there are none. */
-static int cross_hole(struct rebuild *rebuild, struct err *err)
+static int rebuild_skip_unreadable(struct rebuild *rebuild, struct err *err)
 {
     bool ends = false;
     int64_t step = 1;
@@ -129,7 +129,7 @@ static int copy_rows(struct rebuild *rebuild, struct err *err)
     while (result == 0) {
         result = copy_walk(rebuild, rebuild->next, INT64_MAX, false, err);
         if (result == 0)
-            result = cross_hole(rebuild, err);
+            result = rebuild_skip_unreadable(rebuild, err);
     }
     return result < 0 ? result : 0;
 }

@@ -73,7 +73,7 @@ static bool keep_database(struct store_reserve *reserve)
 
 /* Whether free space is left besides the reserve. Other programs may have filled the disk: this is
  * reported at once, not when the reserve is used up. */
-static bool is_roomy(const struct store_reserve *reserve)
+static bool reserve_has_space(const struct store_reserve *reserve)
 {
     struct statvfs disk;
     if (reserve->database < 0 || fstatvfs(reserve->database, &disk) < 0 || disk.f_blocks == 0)
@@ -96,7 +96,7 @@ static void set_mark(struct store_reserve *reserve, bool full)
 
 bool store_reserve_keep(struct store_reserve *reserve)
 {
-    bool kept = keep_log(reserve) && keep_database(reserve) && is_roomy(reserve);
+    bool kept = keep_log(reserve) && keep_database(reserve) && reserve_has_space(reserve);
     set_mark(reserve, !kept);
     return kept;
 }

@@ -71,7 +71,7 @@ struct cluster {
 
 /* The other programs are in the directory of this one, both in a build directory and in /usr/bin.
  */
-static const char *beside_me(struct arena *arena, const char *name)
+static const char *program_path(struct arena *arena, const char *name)
 {
     char path[4096];
     ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -416,9 +416,9 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         .node_names = options->node_names,
         .size = options->size,
         .api_port = options->port,
-        .step_path = beside_me(cluster.arena, "trainyard-step"),
-        .prober_path = beside_me(cluster.arena, "trainyard"),
-        .trainer_path = beside_me(cluster.arena, "trainer"),
+        .step_path = program_path(cluster.arena, "trainyard-step"),
+        .prober_path = program_path(cluster.arena, "trainyard"),
+        .trainer_path = program_path(cluster.arena, "trainer"),
         .plain = options->plain,
         .isolated = options->isolated,
         .resolv_conf = options->resolv_conf,

@@ -102,7 +102,7 @@ static void set_log(const struct operator_values *values)
     log_setup(level, format);
 }
 
-static void tell_ignored(const struct operator_values *values)
+static void warn_ignored(const struct operator_values *values)
 {
     const struct {
         const char *name;
@@ -221,7 +221,7 @@ static int operator_run(const void *parsed, size_t count, const char *const *arg
         return result;
     options.lease_namespace =
         str_is_empty(values->lease_namespace) ? options.config.namespace_ : values->lease_namespace;
-    tell_ignored(values);
+    warn_ignored(values);
     log_info("operator", "trainyard %s starts, server %s, %s", TRAINYARD_VERSION,
              options.config.server,
              options.elect ? "with leader election" : "without leader election");

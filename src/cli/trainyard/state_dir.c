@@ -103,7 +103,7 @@ static bool is_locked(const struct state_dir *state)
 
 /* True if the process has ended, or was killed and has not ended yet: it holds its locks until its
  * memory is freed. */
-static bool is_doomed(pid_t pid)
+static bool process_is_ending(pid_t pid)
 {
     static const char *const pending[] = {"SigPnd:", "ShdPnd:"};
     char path[64];
@@ -154,8 +154,8 @@ static void state_read_restarts(struct arena *arena, const struct state_dir *sta
     };
 }
 
-static int refuse_passage(const struct state_dir *state, const struct state_restarts *restarts,
-                          struct err *err)
+static int state_refuse_passage(const struct state_dir *state,
+                                const struct state_restarts *restarts, struct err *err)
 {
     if (restarts->waiting)
         return err_set(err, ERR_UNAVAILABLE,
@@ -175,14 +175,14 @@ static int find_server(struct arena *arena, const struct state_dir *state, bool 
         if (result < 0 && result != -ERR_NOT_FOUND)
             return result;
         state_read_restarts(arena, state, &server.restarts);
-        if (result == 0 && !is_doomed(server.pid)) {
+        if (result == 0 && !process_is_ending(server.pid)) {
             *ret = server;
             return 0;
         }
         if (server.restarts.waiting && !through_restart)
             break;
         if (waited >= state->patience_ms)
-            return refuse_passage(state, &server.restarts, err);
+            return state_refuse_passage(state, &server.restarts, err);
         poll(NULL, 0, PASSAGE_POLL_MS);
     }
     *ret = (struct state_server){0};

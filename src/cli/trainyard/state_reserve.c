@@ -17,7 +17,7 @@ enum {
     ROOM_FIRST = STORE_RESERVE_LOG + STORE_RESERVE_DATABASE + STORE_RESERVE_AGAIN,
 };
 
-static bool is_roomy(const struct state_dir *state, uint64_t needed, uint64_t *ret_free)
+static bool state_has_space(const struct state_dir *state, uint64_t needed, uint64_t *ret_free)
 {
     struct statvfs disk;
     if (statvfs(state->path, &disk) < 0 || disk.f_blocks == 0)
@@ -29,10 +29,10 @@ static bool is_roomy(const struct state_dir *state, uint64_t needed, uint64_t *r
 int state_reserve_use(const struct state_dir *state, struct err *err)
 {
     uint64_t needed = file_exists(state->database) ? ROOM : ROOM_FIRST, left = 0;
-    if (is_roomy(state, needed, &left))
+    if (state_has_space(state, needed, &left))
         return 0;
     unlink(state->room);
-    if (is_roomy(state, needed, &left))
+    if (state_has_space(state, needed, &left))
         return 0;
     err_set(err, ERR_IO,
             "the disk of '%s' is full: %llu bytes are free, and a start needs %llu; delete files "

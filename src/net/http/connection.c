@@ -78,8 +78,8 @@ void http_connection_close(struct http_connection *self)
     loop_defer_cancel(self->service->loop, &self->task);
     stream_close(self->stream);
     /* The new protocol may close the stream while the handler is still running. */
-    if (self->answer && !(upgraded && self->in_handler))
-        http_response_abandon(TAKE(self->answer));
+    if (self->response && !(upgraded && self->in_handler))
+        http_response_abandon(TAKE(self->response));
     if (upgraded)
         http_upgrade_cancel(self);
 }
@@ -131,12 +131,13 @@ static bool is_http(const struct http_connection *self)
 }
 
 /* Frees the finished response and decides what follows. */
-static void end_answer(struct http_connection *self)
+static void connection_end_response(struct http_connection *self)
 {
-    struct http_response *answer = TAKE(self->answer);
-    bool cut = answer->left > 0 && !answer->no_body; /* less was written than the Content-Length */
-    bool keep_alive = answer->keep_alive;
-    self->spare = http_response_free(answer);
+    struct http_response *response = TAKE(self->response);
+    bool cut =
+        response->left > 0 && !response->no_body; /* less was written than the Content-Length */
+    bool keep_alive = response->keep_alive;
+    self->spare = http_response_free(response);
     http_connection_keep_less(self, false);
     if (!is_http(self)) /* the connection was upgraded, or is over */
         return;
@@ -148,24 +149,24 @@ static void end_answer(struct http_connection *self)
         connection_finish(self);
 }
 
-static void call_answerer(struct http_connection *self, http_handler *answerer)
+static void connection_call_handler(struct http_connection *self, http_handler *handler)
 {
     self->in_handler = true;
-    answerer(&self->answer->exchange, self->service->context);
+    handler(&self->response->exchange, self->service->context);
     self->in_handler = false;
 }
 
-static void start_answer(struct http_connection *self)
+static void connection_start_response(struct http_connection *self)
 {
-    struct http_response *answer = self->answer;
+    struct http_response *response = self->response;
     connection_move(self, ANSWERING);
-    if (!answer->exchange.ended) { /* otherwise the admission function has answered */
-        http_response_take_body(answer);
-        answer->handled = true;
-        call_answerer(self, self->service->handler);
+    if (!response->exchange.ended) { /* otherwise the admission function has answered */
+        http_response_take_body(response);
+        response->handled = true;
+        connection_call_handler(self, self->service->handler);
     }
-    if (self->answer && self->answer->exchange.ended)
-        end_answer(self);
+    if (self->response && self->response->exchange.ended)
+        connection_end_response(self);
     else if (state_of(self) == ANSWERING)
         http_connection_keep_handled(self);
 }
@@ -175,24 +176,24 @@ static void connection_admit(struct http_connection *self, bool body_has_begun)
 {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
     struct http_parse *parse = &self->parse;
-    struct http_response *answer = self->answer = http_response_new(self);
+    struct http_response *response = self->response = http_response_new(self);
     /* A refusal leaves the body unread, so the next request cannot be found. */
-    answer->keep_alive = parse->keep_alive && !parse->has_body;
+    response->keep_alive = parse->keep_alive && !parse->has_body;
     if (self->service->admit)
-        call_answerer(self, self->service->admit);
+        connection_call_handler(self, self->service->admit);
     http_connection_forget_payer(
         self); /* until now the peer's address was charged; now the user may be known */
-    if (answer->exchange.ended && parse->has_body) {
+    if (response->exchange.ended && parse->has_body) {
         connection_move(self, ANSWERING);
-        end_answer(self);
+        connection_end_response(self);
         return;
     }
-    if (answer->exchange.begun && !answer->exchange.ended)
+    if (response->exchange.begun && !response->exchange.ended)
         mem_panic("http: the admission of %s %s must answer it whole or not at all",
-                  answer->request.method, answer->request.path);
-    if (!answer->exchange.ended)
-        answer->keep_alive = parse->keep_alive;
-    if (http_parse_admit(parse, answer->exchange.body_max) == HTTP_PARSE_REFUSED) {
+                  response->request.method, response->request.path);
+    if (!response->exchange.ended)
+        response->keep_alive = parse->keep_alive;
+    if (http_parse_admit(parse, response->exchange.body_max) == HTTP_PARSE_REFUSED) {
         connection_refuse(self, parse->refusal_status, parse->refusal);
         return;
     }
@@ -244,13 +245,13 @@ static size_t connection_parse(struct http_connection *self, const char *data, s
         if (!self->parse.has_body) /* a request without a body is complete now */
             result = http_parse_feed(&self->parse, NULL, 0, &(size_t){0});
     }
-    bool is_answered = self->answer && self->answer->exchange.ended; /* by the admission */
+    bool is_answered = self->response && self->response->exchange.ended; /* by the admission */
     if (!is_answered && !http_connection_keep_request(self)) {
         connection_refuse(self, 429, HTTP_NO_MEMORY);
         return size;
     }
     if (result == HTTP_PARSE_DONE)
-        start_answer(self);
+        connection_start_response(self);
     return used;
 }
 
@@ -276,8 +277,8 @@ static size_t take_requests(struct http_connection *self, const char *data, size
 /* Continues with requests: first those that were sent ahead. */
 static void connection_continue(struct http_connection *self)
 {
-    if (self->answer && self->answer->exchange.ended)
-        end_answer(self);
+    if (self->response && self->response->exchange.ended)
+        connection_end_response(self);
     if (self->in.size) {
         struct buf in = self->in; /* on_connection_data() cannot be called now, but a handler may
                                      close the connection */
@@ -346,11 +347,11 @@ static void on_connection_data(void *context, const char *data, size_t size)
 static void on_connection_sent(void *context)
 {
     struct http_connection *self = context;
-    struct http_response *answer = self->answer;
+    struct http_response *response = self->response;
     http_connection_keep_less(self, true);
-    if (answer && !answer->exchange.ended && answer->exchange.on_drain)
-        answer->exchange.on_drain(&answer->exchange);
-    else if (!answer || state_of(self) == READING_BODY)
+    if (response && !response->exchange.ended && response->exchange.on_drain)
+        response->exchange.on_drain(&response->exchange);
+    else if (!response || state_of(self) == READING_BODY)
         connection_continue(self);
 }
 
@@ -362,7 +363,7 @@ static void on_connection_end(void *context, const struct err *err)
      * stream counts as gone, because a dead watch client looks like this. */
     int state = state_of(self);
     bool streams =
-        state == ANSWERING && !self->answer->exchange.ended && self->answer->exchange.on_cancel;
+        state == ANSWERING && !self->response->exchange.ended && self->response->exchange.on_cancel;
     if (err || streams || state == OPENING)
         http_connection_close(self);
     else if (state != ANSWERING)
@@ -374,8 +375,8 @@ void http_connection_gone(struct http_connection *self)
     struct http_service *service = self->service;
     if (state_of(self) != CLOSED)
         connection_move(self, CLOSED);
-    if (self->answer) /* of an upgrade that ended in the turn in which it began */
-        self->spare = http_response_free(TAKE(self->answer));
+    if (self->response) /* of an upgrade that ended in the turn in which it began */
+        self->spare = http_response_free(TAKE(self->response));
     loop_defer_cancel(service->loop, &self->task);
     http_connection_forget_payer(self);
     list_remove(&self->link);

@@ -57,15 +57,15 @@ struct http_connection {
     struct buf in;       /* bytes of further requests, received while one is answered */
     struct arena *spare; /* kept for the next request */
     /* The response to the request whose header is complete, or NULL. */
-    struct http_response *answer;
+    struct http_response *response;
     struct budget_payer *payer; /* the payer that `kept` belongs to; NULL: nothing is charged */
     struct budget kept;         /* the budget charged for the following bytes */
     size_t in_bytes;            /* bytes of the request that is being read or answered */
     size_t ahead_bytes;         /* bytes of requests that were sent ahead */
-    size_t answer_bytes; /* bytes that the handler reserved, or of a response that is about to be
+    size_t response_bytes; /* bytes that the handler reserved, or of a response that is about to be
                             written */
-    size_t out_bytes;    /* upper bound of the bytes of responses that are not sent yet */
-    bool peer_ended;     /* the peer sends no more, but may still read */
+    size_t out_bytes;      /* upper bound of the bytes of responses that are not sent yet */
+    bool peer_ended;       /* the peer sends no more, but may still read */
     bool in_handler;
     struct http_upgrade upgrade; /* after an upgrade: the stream of the new protocol */
 };

@@ -21,7 +21,7 @@ enum {
 /* Writes the payer: the user, or the peer's address without the port. */
 static void write_payer(const struct http_connection *self, char payer[PAYER_MAX])
 {
-    const char *user = self->answer ? self->answer->exchange.user : NULL;
+    const char *user = self->response ? self->response->exchange.user : NULL;
     const char *port = strrchr(self->peer, ':');
     size_t size = user ? strlen(user) : port ? (size_t)(port - self->peer) : strlen(self->peer);
     if (size >= PAYER_MAX)
@@ -62,7 +62,7 @@ static bool memory_charge(struct http_connection *self, size_t more)
 
 static size_t bytes_held(const struct http_connection *self)
 {
-    return self->in_bytes + self->ahead_bytes + self->answer_bytes + self->out_bytes;
+    return self->in_bytes + self->ahead_bytes + self->response_bytes + self->out_bytes;
 }
 
 /* Charges what the connection holds now. Returns false if there is no room for it. */
@@ -101,16 +101,16 @@ bool http_connection_keep_ahead(struct http_connection *self)
 
 void http_connection_keep_handled(struct http_connection *self)
 {
-    const struct http_exchange *exchange = &self->answer->exchange;
+    const struct http_exchange *exchange = &self->response->exchange;
     size_t used = exchange->arena_is_lent ? 0 : arena_used(exchange->arena);
-    if (used > self->answer_bytes) /* reserved bytes are charged already */
-        self->in_bytes += used - self->answer_bytes;
+    if (used > self->response_bytes) /* reserved bytes are charged already */
+        self->in_bytes += used - self->response_bytes;
     memory_keep(self, true);
 }
 
 bool http_connection_keep_response(struct http_connection *self, size_t size)
 {
-    self->answer_bytes = size;
+    self->response_bytes = size;
     if (size <= UNCOUNTED_MAX || memory_keep(self, false))
         return true;
     /* A single response that is larger than the budget must be possible: lists have their own
@@ -118,18 +118,18 @@ bool http_connection_keep_response(struct http_connection *self, size_t size)
     const struct budget *payer = &self->payer->budget;
     if (size > payer->max && payer->used == self->kept.used)
         return memory_keep(self, true);
-    self->answer_bytes = 0;
+    self->response_bytes = 0;
     return false;
 }
 
 void http_connection_keep_written(struct http_connection *self)
 {
     size_t pending = stream_pending(self->stream);
-    if (pending <= self->out_bytes && self->answer_bytes == 0)
+    if (pending <= self->out_bytes && self->response_bytes == 0)
         return; /* the memory is freed when everything is sent */
     if (pending > self->out_bytes)
         self->out_bytes = pending;
-    self->answer_bytes = 0;
+    self->response_bytes = 0;
     memory_keep(self, true);
 }
 
@@ -138,7 +138,7 @@ void http_connection_keep_less(struct http_connection *self, bool sent)
     if (sent)
         self->out_bytes = 0;
     else
-        self->in_bytes = self->answer_bytes = 0;
+        self->in_bytes = self->response_bytes = 0;
     if (!self->payer)
         return;
     if (bytes_held(self) == 0)

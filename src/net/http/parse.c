@@ -300,7 +300,7 @@ static enum http_parse_result parse_chunk_line(struct http_parse *self, const ch
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static enum http_parse_result judge_line(struct http_parse *self, const char *line, size_t size)
+static enum http_parse_result parse_line(struct http_parse *self, const char *line, size_t size)
 {
     switch (self->stage) {
     case HTTP_PARSE_REQUEST_LINE:
@@ -386,7 +386,7 @@ static enum http_parse_result take_line(struct http_parse *self, const char *dat
     size_t text = used - 1 - self->cr_seen;
     self->cr_seen = false;
     enum http_parse_stage stage = self->stage;
-    enum http_parse_result result = judge_line(self, data, text);
+    enum http_parse_result result = parse_line(self, data, text);
     buf_clear(&self->line);
     /* The mandatory bytes of chunks do not count as extra. */
     if (stage == HTTP_PARSE_CHUNK_END ||

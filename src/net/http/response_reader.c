@@ -65,53 +65,53 @@ static const http_parser_settings SETTINGS = {
     .on_message_complete = on_message_complete,
 };
 
-void http_response_reader_init(struct http_response_reader *reply, size_t body_max)
+void http_response_reader_init(struct http_response_reader *reader, size_t body_max)
 {
-    *reply = (struct http_response_reader){0};
-    http_parser_init(&reply->parser, HTTP_RESPONSE);
-    reply->parser.data = reply;
-    buf_init(&reply->body, body_max);
+    *reader = (struct http_response_reader){0};
+    http_parser_init(&reader->parser, HTTP_RESPONSE);
+    reader->parser.data = reader;
+    buf_init(&reader->body, body_max);
 }
 
-void http_response_reader_release(struct http_response_reader *reply)
+void http_response_reader_release(struct http_response_reader *reader)
 {
-    buf_release(&reply->body);
+    buf_release(&reader->body);
 }
 
-static int reader_execute(struct http_response_reader *reply, const char *data, size_t size,
+static int reader_execute(struct http_response_reader *reader, const char *data, size_t size,
                           struct err *err)
 {
     enum http_errno problem;
 
-    if (reply->whole)
+    if (reader->whole)
         return 0;
-    http_parser_execute(&reply->parser, &SETTINGS, data, size);
-    problem = HTTP_PARSER_ERRNO(&reply->parser);
-    if (reply->whole)
+    http_parser_execute(&reader->parser, &SETTINGS, data, size);
+    problem = HTTP_PARSER_ERRNO(&reader->parser);
+    if (reader->whole)
         return 0;
-    if (reply->parser.upgrade)
+    if (reader->parser.upgrade)
         return err_set(err, ERR_BAD_REQUEST, "the answer changes the protocol");
     if (problem == HPE_OK)
         return 0;
-    if (reply->err.code == ERR_NONE)
-        err_set(&reply->err, ERR_BAD_REQUEST, "the answer is no HTTP (%s)",
+    if (reader->err.code == ERR_NONE)
+        err_set(&reader->err, ERR_BAD_REQUEST, "the answer is no HTTP (%s)",
                 http_errno_description(problem));
     if (err)
-        *err = reply->err;
-    return -(int)reply->err.code;
+        *err = reader->err;
+    return -(int)reader->err.code;
 }
 
-int http_response_reader_feed(struct http_response_reader *reply, const char *data, size_t size,
+int http_response_reader_feed(struct http_response_reader *reader, const char *data, size_t size,
                               struct err *err)
 {
-    return size ? reader_execute(reply, data, size, err) : 0;
+    return size ? reader_execute(reader, data, size, err) : 0;
 }
 
-int http_response_reader_end(struct http_response_reader *reply, struct err *err)
+int http_response_reader_end(struct http_response_reader *reader, struct err *err)
 {
-    int result = reader_execute(reply, NULL, 0, err);
+    int result = reader_execute(reader, NULL, 0, err);
 
-    if (result < 0 || reply->whole)
+    if (result < 0 || reader->whole)
         return result;
     return err_set(err, ERR_UNAVAILABLE, "the line was closed before the answer was whole");
 }

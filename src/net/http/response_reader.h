@@ -17,15 +17,15 @@ struct http_response_reader {
     struct err err; /* why the response was refused */
 };
 
-void http_response_reader_init(struct http_response_reader *reply, size_t body_max);
-void http_response_reader_release(struct http_response_reader *reply);
+void http_response_reader_init(struct http_response_reader *reader, size_t body_max);
+void http_response_reader_release(struct http_response_reader *reader);
 
 /* Takes bytes. Fails if they are no HTTP response or the response is too large. Sets `whole` when
  * the response is complete. */
-int http_response_reader_feed(struct http_response_reader *reply, const char *data, size_t size,
+int http_response_reader_feed(struct http_response_reader *reader, const char *data, size_t size,
                               struct err *err);
 /* The server has closed its side, which ends a body without a length. Fails if the response is
  * incomplete. */
-int http_response_reader_end(struct http_response_reader *reply, struct err *err);
+int http_response_reader_end(struct http_response_reader *reader, struct err *err);
 
 #endif

@@ -68,7 +68,7 @@ static void format_peer(const struct sockaddr_storage *address, char peer[PEER_M
  * other half. TCP_USER_TIMEOUT is not used: it would also end a connection whose peer only does not
  * read for a while, such as a forwarded program in a debugger. The stall timeout of the stream
  * covers pending bytes. */
-static void ask_when_silent(int fd, int64_t silence_timeout_ms)
+static void enable_keepalive(int fd, int64_t silence_timeout_ms)
 {
     enum { PROBES = 3 };
     int seconds = (int)(silence_timeout_ms / 1000);
@@ -91,7 +91,7 @@ static void take_connection(struct http_server *server, int fd,
     }
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    ask_when_silent(fd, server->silence_timeout_ms);
+    enable_keepalive(fd, server->silence_timeout_ms);
     struct stream *stream;
     if (socket_stream_new(server->service.loop, fd, server->tls, server->service.body_timeout_ms,
                           &stream, NULL) < 0)

@@ -12,7 +12,7 @@ static struct http_connection *connection_of(const struct stream *stream)
 
 /* ---- from the peer --------------------------------------------------------------------------- */
 
-static void tell_end(struct http_connection *self, const struct err *err)
+static void upgrade_report_end(struct http_connection *self, const struct err *err)
 {
     struct http_upgrade *upgrade = &self->upgrade;
     if (upgrade->left)
@@ -39,7 +39,7 @@ static void upgrade_give(struct http_connection *self)
         return;
     stream_pause(self->stream, upgrade->paused);
     if (self->peer_ended && !self->in.size && !upgrade->end_told)
-        tell_end(self, NULL);
+        upgrade_report_end(self, NULL);
 }
 
 static void on_upgrade_task(struct loop_task *task)
@@ -75,7 +75,7 @@ static void on_upgrade_end(void *context, const struct err *err)
     struct http_connection *self = context;
     self->peer_ended = true;
     if (err)
-        tell_end(self, err);
+        upgrade_report_end(self, err);
     else
         loop_defer(self->service->loop,
                    &self->upgrade.task); /* after the bytes that were read before the upgrade */
@@ -175,6 +175,6 @@ void http_upgrade_cancel(struct http_connection *self)
     struct err err;
     loop_defer_cancel(self->service->loop, &self->upgrade.task);
     err_set(&err, ERR_CANCELED, "the server ends");
-    tell_end(self, &err);
+    upgrade_report_end(self, &err);
     self->upgrade.left = true;
 }

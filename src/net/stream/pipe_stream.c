@@ -71,7 +71,7 @@ static void pipe_flush(struct pipe_stream *self)
     }
 }
 
-static bool may_give(const struct pipe_stream *self)
+static bool pipe_may_deliver(const struct pipe_stream *self)
 {
     return self->reads && !self->paused && !self->closed && !self->ended && !self->finishing;
 }
@@ -79,7 +79,7 @@ static bool may_give(const struct pipe_stream *self)
 static void pipe_receive(struct pipe_stream *self)
 {
     char data[READ_SIZE];
-    for (size_t budget = READ_BUDGET; budget >= READ_SIZE && may_give(self);) {
+    for (size_t budget = READ_BUDGET; budget >= READ_SIZE && pipe_may_deliver(self);) {
         size_t room = sizeof(data);
         if (self->left >= 0 && (size_t)self->left < room)
             room = (size_t)self->left;
@@ -103,7 +103,7 @@ static void on_pipe_poll(uv_poll_t *poll, int status, int events);
 
 static void pipe_watch(struct pipe_stream *self)
 {
-    int events = (may_give(self) ? UV_READABLE : 0) | (self->blocked ? UV_WRITABLE : 0);
+    int events = (pipe_may_deliver(self) ? UV_READABLE : 0) | (self->blocked ? UV_WRITABLE : 0);
     if (events == self->polled || self->fd < 0)
         return;
     self->polled = events;
@@ -113,7 +113,7 @@ static void pipe_watch(struct pipe_stream *self)
         uv_poll_stop(&self->poll);
 }
 
-static void tell_owner(struct pipe_stream *self)
+static void pipe_report(struct pipe_stream *self)
 {
     struct stream *stream = &self->stream;
     if (!self->sent_told && send_queue_size(&self->queue) == 0 && !self->broken) {
@@ -146,7 +146,7 @@ static void pipe_turn(struct pipe_stream *self)
         if (send_queue_size(&self->queue) == 0 || self->broken)
             stream_close(&self->stream);
     } else {
-        tell_owner(self);
+        pipe_report(self);
     }
     if (!self->closed)
         pipe_watch(self);

@@ -163,12 +163,12 @@ static void socket_flush(struct socket_stream *self)
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
-static bool may_give(const struct socket_stream *self)
+static bool socket_may_deliver(const struct socket_stream *self)
 {
     return !self->paused && !self->closed && !self->broken && !self->end_told;
 }
 
-static void socket_give(struct socket_stream *self, const char *data, size_t size)
+static void socket_deliver(struct socket_stream *self, const char *data, size_t size)
 {
     if (!self->finishing) /* after stream_finish(), received bytes are dropped */
         self->stream.handler->on_data(self->stream.context, data, size);
@@ -178,7 +178,7 @@ static void socket_give(struct socket_stream *self, const char *data, size_t siz
 static void socket_decrypt(struct socket_stream *self)
 {
     char data[READ_SIZE];
-    while (may_give(self)) {
+    while (socket_may_deliver(self)) {
         struct err err;
         long size = tls_read(self->tls, data, sizeof(data), &err);
         if (size < 0)
@@ -189,7 +189,7 @@ static void socket_decrypt(struct socket_stream *self)
         }
         if (size <= 0)
             break;
-        socket_give(self, data, (size_t)size);
+        socket_deliver(self, data, (size_t)size);
     }
     if (tls_peer_closed(self->tls))
         self->ended = true;
@@ -198,7 +198,7 @@ static void socket_decrypt(struct socket_stream *self)
 static void take_bytes(struct socket_stream *self, const char *data, size_t size)
 {
     if (!self->tls) {
-        socket_give(self, data, size);
+        socket_deliver(self, data, size);
         return;
     }
     struct err err;
@@ -211,7 +211,7 @@ static void take_bytes(struct socket_stream *self, const char *data, size_t size
 static void socket_receive(struct socket_stream *self)
 {
     char data[READ_SIZE];
-    for (size_t budget = READ_BUDGET; budget && may_give(self) && !self->ended;) {
+    for (size_t budget = READ_BUDGET; budget && socket_may_deliver(self) && !self->ended;) {
         ssize_t size = recv(self->fd, data, sizeof(data), 0);
         if (size > 0) {
             take_bytes(self, data, (size_t)size);
@@ -252,7 +252,7 @@ static void socket_watch(struct socket_stream *self)
 
 /* After everything is sent: shuts down our side, then waits for the peer to shut down its side.
  * Unread bytes would otherwise cause a reset that could destroy the response. */
-static void go_on_finishing(struct socket_stream *self)
+static void socket_continue_finish(struct socket_stream *self)
 {
     if (!self->said_goodbye && socket_pending(&self->stream) == 0) {
         self->said_goodbye = true;
@@ -267,7 +267,7 @@ static void go_on_finishing(struct socket_stream *self)
         stream_close(&self->stream);
 }
 
-static void go_on_shutting(struct socket_stream *self)
+static void socket_continue_shut(struct socket_stream *self)
 {
     if (self->was_shut || socket_pending(&self->stream) > 0 || self->broken)
         return;
@@ -279,7 +279,7 @@ static void go_on_shutting(struct socket_stream *self)
     shutdown(self->fd, SHUT_WR);
 }
 
-static void tell_owner(struct socket_stream *self)
+static void socket_report(struct socket_stream *self)
 {
     struct stream *stream = &self->stream; /* the handler may change with each call */
     if (!self->sent_told && socket_pending(stream) == 0 && !self->broken) {
@@ -319,11 +319,11 @@ static void socket_turn(struct socket_stream *self, int events)
         return;
     socket_flush(self);
     if (self->shutting)
-        go_on_shutting(self);
+        socket_continue_shut(self);
     if (self->finishing)
-        go_on_finishing(self);
+        socket_continue_finish(self);
     else
-        tell_owner(self);
+        socket_report(self);
     if (!self->closed)
         socket_watch(self);
 }

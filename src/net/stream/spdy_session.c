@@ -53,7 +53,7 @@ static void send_reset(struct spdy_session *session, uint32_t id, enum spdy_rese
     spdy_send_frame(session, &frame);
 }
 
-static void send_goodbye(struct spdy_session *session, enum spdy_goodbye why)
+static void send_goaway(struct spdy_session *session, enum spdy_goodbye why)
 {
     _cleanup_buf_ struct buf frame;
     buf_init(&frame, FRAME_MAX);
@@ -189,13 +189,13 @@ static void spdy_session_ended(struct stream_session *base)
 
 void spdy_session_close(struct spdy_session *session)
 {
-    send_goodbye(session, SPDY_GOODBYE_OK);
+    send_goaway(session, SPDY_GOODBYE_OK);
     stream_session_close(&session->base);
 }
 
 static void break_session(struct spdy_session *session, const struct err *err)
 {
-    send_goodbye(session, SPDY_GOODBYE_PROTOCOL_ERROR);
+    send_goaway(session, SPDY_GOODBYE_PROTOCOL_ERROR);
     stream_session_end(&session->base, err);
 }
 

@@ -44,8 +44,8 @@ void websocket_reader_init(struct websocket_reader *reader, enum websocket_side 
     *reader = (struct websocket_reader){.from = from, .message_max = message_max, .head_need = 2};
 }
 
-static enum websocket_result break_off(struct websocket_reader *reader, int code, struct err *err,
-                                       const char *what)
+static enum websocket_result websocket_fail(struct websocket_reader *reader, int code,
+                                            struct err *err, const char *what)
 {
     reader->refusal = code;
     err_set(err, code == WEBSOCKET_TOO_LARGE ? ERR_TOO_LARGE : ERR_BAD_REQUEST, "websocket: %s",
@@ -118,8 +118,8 @@ static enum websocket_result begin_frame(struct websocket_reader *reader, struct
     bool shortest;
     reader->left = read_length(reader, &shortest);
     if (!shortest)
-        return break_off(reader, WEBSOCKET_PROTOCOL_ERROR, err,
-                         "a length is not written in its shortest form");
+        return websocket_fail(reader, WEBSOCKET_PROTOCOL_ERROR, err,
+                              "a length is not written in its shortest form");
     reader->opcode = reader->head[0] & OPCODE_BITS;
     reader->fin = reader->head[0] & FIN_BIT;
     if (reader->head[1] & MASK_BIT)
@@ -138,7 +138,8 @@ static enum websocket_result begin_frame(struct websocket_reader *reader, struct
         reader->begun = false;
     }
     if (reader->left > reader->message_max - reader->message_size)
-        return break_off(reader, WEBSOCKET_TOO_LARGE, err, "a message is longer than is taken");
+        return websocket_fail(reader, WEBSOCKET_TOO_LARGE, err,
+                              "a message is longer than is taken");
     reader->message_size += reader->left;
     return WEBSOCKET_MORE;
 }
@@ -152,7 +153,7 @@ static enum websocket_result take_head(struct websocket_reader *reader, const ch
         if (reader->head_size == 2) {
             const char *fault = head_fault(reader);
             if (fault)
-                return break_off(reader, WEBSOCKET_PROTOCOL_ERROR, err, fault);
+                return websocket_fail(reader, WEBSOCKET_PROTOCOL_ERROR, err, fault);
             reader->head_need = head_size(reader);
         }
     }
@@ -177,15 +178,16 @@ static enum websocket_result take_close(struct websocket_reader *reader,
     if (reader->control_size == 0)
         return WEBSOCKET_PIECE;
     if (reader->control_size < 2)
-        return break_off(reader, WEBSOCKET_PROTOCOL_ERROR, err, "a goodbye with half a code");
+        return websocket_fail(reader, WEBSOCKET_PROTOCOL_ERROR, err, "a goodbye with half a code");
     ret->code = bytes[0] << 8 | bytes[1];
     ret->data += 2;
     ret->size -= 2;
     if (!is_sendable(ret->code))
-        return break_off(reader, WEBSOCKET_PROTOCOL_ERROR, err,
-                         "a goodbye with a code that may not be sent");
+        return websocket_fail(reader, WEBSOCKET_PROTOCOL_ERROR, err,
+                              "a goodbye with a code that may not be sent");
     if (!utf8_is_valid(ret->data, ret->size))
-        return break_off(reader, WEBSOCKET_NOT_UTF8, err, "the reason of a goodbye is not UTF-8");
+        return websocket_fail(reader, WEBSOCKET_NOT_UTF8, err,
+                              "the reason of a goodbye is not UTF-8");
     return WEBSOCKET_PIECE;
 }
 
