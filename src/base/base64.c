@@ -38,7 +38,7 @@ int base64_decode(struct arena *arena, const char *text, char **ret, size_t *ret
         if (*c == '=')
             padding++;
         else if (!found || padding)
-            return err_set(err, ERR_BAD_REQUEST, "no base64: byte %zu is '%c'",
+            return err_set(err, ERR_BAD_REQUEST, "not base64: byte %zu is '%c'",
                            (size_t)(c - text) + 1, *c);
         group = group << 6 | (found ? (uint32_t)(found - ALPHABET) : 0);
         if (++letters % 4)
@@ -48,7 +48,7 @@ int base64_decode(struct arena *arena, const char *text, char **ret, size_t *ret
         data[size++] = (char)(group & 255);
     }
     if (letters % 4 || padding > 2)
-        return err_set(err, ERR_BAD_REQUEST, "no base64: %zu characters, not a multiple of four",
+        return err_set(err, ERR_BAD_REQUEST, "not base64: %zu characters, not a multiple of four",
                        letters);
     size -= padding;
     data[size] = '\0';
@@ -89,7 +89,7 @@ int base64_decode_url(struct arena *arena, const char *text, char **ret, size_t 
         return result;
     /* Only the canonical text is accepted: a token must not have a second valid form. */
     if (strcmp(base64_encode_url(arena, data, size), text) != 0)
-        return err_set(err, ERR_BAD_REQUEST, "no base64 for URLs");
+        return err_set(err, ERR_BAD_REQUEST, "not base64 for URLs");
     *ret = data;
     *ret_size = size;
     return 0;

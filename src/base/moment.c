@@ -130,7 +130,7 @@ int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err)
     if (year < 0 || month < 1 || month > 12 || day < 1 || day > days_in(year, month) || hour > 23 ||
         minute > 59 || second > 60 || offset > 1440 || *at != '\0')
         return err_set(err, ERR_BAD_REQUEST,
-                       "'%s' is no time as RFC 3339 writes it, such as 2026-11-15T02:00:00Z", text);
+                       "'%s' is not a time in RFC 3339 format, such as 2026-11-15T02:00:00Z", text);
     struct tm parts = {.tm_year = year - 1900,
                        .tm_mon = month - 1,
                        .tm_mday = day,
@@ -139,8 +139,8 @@ int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err)
                        .tm_sec = second};
     int64_t wall_ms = ((int64_t)timegm(&parts) - (int64_t)offset * 60) * 1000 + fraction;
     if (wall_ms < FIRST_MS || wall_ms > LAST_MS)
-        return err_set(err, ERR_BAD_REQUEST,
-                       "'%s' is no time of the years 0000 to 9999, as UTC counts them", text);
+        return err_set(err, ERR_BAD_REQUEST, "'%s' is not a time of the years 0000 to 9999 in UTC",
+                       text);
     *ret_wall_ms = wall_ms;
     return 0;
 }
@@ -207,8 +207,8 @@ int moment_parse_duration(const char *text, int64_t *ret_ms, struct err *err)
         while (unit < count && strncmp(at, UNITS[unit].unit, strlen(UNITS[unit].unit)) != 0)
             unit++;
         if (isnan(value) || unit == count || total + value * UNITS[unit].ms > 9e15)
-            return err_set(err, ERR_BAD_REQUEST, "'%s' is no duration, such as 90s, 1m30s or 500ms",
-                           text);
+            return err_set(err, ERR_BAD_REQUEST,
+                           "'%s' is not a duration, such as 90s, 1m30s or 500ms", text);
         total += value * UNITS[unit].ms;
         at += strlen(UNITS[unit].unit);
         if (*at == '\0')

@@ -369,7 +369,7 @@ static int check_open(const struct store *store, const char *key, size_t size, s
     if (store->closing)
         return err_set(err, ERR_UNAVAILABLE, "the store is closing");
     if (store->pending >= PENDING_MAX)
-        return err_set(err, ERR_TOO_MANY, "%d writes are under way: try again", PENDING_MAX);
+        return err_set(err, ERR_TOO_MANY, "%d writes are pending: try again later", PENDING_MAX);
     if (str_is_empty(key) || strlen(key) > KEY_MAX)
         return err_set(err, ERR_INVALID, "a key has 1 to %d bytes, not %zu", KEY_MAX, strlen(key));
     if (size > STORE_VALUE_MAX)

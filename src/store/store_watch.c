@@ -93,7 +93,7 @@ int store_watch(struct store *store, const char *prefix, int64_t since,
 {
     int64_t now = store_revision(store);
     if (since < -1)
-        return err_set(err, ERR_BAD_REQUEST, "%lld is no revision", (long long)since);
+        return err_set(err, ERR_BAD_REQUEST, "%lld is not a revision", (long long)since);
     if (since >= 0 && !store_remembers(store, since))
         return err_set(err, ERR_EXPIRED, "too old resource version: %lld (%lld)", (long long)since,
                        (long long)store->history.floor);

@@ -155,7 +155,7 @@ static int decode_string(struct parser *parser, char *at, char **ret_end)
         } else if (c >= 0x80) {
             size_t size = utf8_size(at, (size_t)(parser->end - at));
             if (size == 0)
-                return fail(parser, at, "byte 0x%02x is no UTF-8", c);
+                return fail(parser, at, "byte 0x%02x is not valid UTF-8", c);
             memmove(out, at, size);
             at += size;
             out += size;

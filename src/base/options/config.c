@@ -52,7 +52,8 @@ int options_config_read(const struct command *command, const char *path, struct 
     struct json *values = json_first(documents);
     if (json_count(documents) != 1 || values->type != JSON_OBJECT)
         return err_set(err, ERR_USAGE,
-                       "'%s' is no list of options and their values, as 'steps: 400'", path);
+                       "'%s' is not a list of options and their values, such as 'steps: 400'",
+                       path);
     ret->values = values;
     return config_check_names(command, ret, err);
 }

@@ -278,7 +278,7 @@ static const struct option OPTIONS[] = {
      .type = OPTION_LIST,
      .offset = offsetof(struct check_values, accept),
      .value = "REVISION",
-     .help = "take the text of this damaged row as it is, after you looked at it with --show"},
+     .help = "declare this damaged row valid as it is, after you checked it with --show"},
     {.name = "repair",
      .type = OPTION_FLAG,
      .offset = offsetof(struct check_values, repair),
@@ -290,10 +290,10 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_CHECK = {
     .name = "check",
-    .summary = "look for damage in the database of a cluster that is down",
+    .summary = "find and repair damage in the database of a cluster that is down",
     .description =
         "Verifies the checksum of every row in the database, the pages of the file and the "
-        "write-ahead log, and tells what each damaged row means for its object. 'trainyard up' "
+        "write-ahead log, and reports what each damaged row means for its object. 'trainyard up' "
         "starts with damaged rows: it does not serve them and logs them. The cluster must be "
         "down.\n\n"
         "The exit code is 0 if the database is healthy, also if --accept or --repair made it so, "

@@ -301,11 +301,11 @@ static bool stop_if_store_fails(struct cluster *cluster)
         return false;
     if (err.sys == ENOSPC)
         err_set(&err, ERR_IO,
-                "the nodes cannot be added because the disk of '%s' is full: delete files on this "
+                "cannot add the nodes because the disk of '%s' is full: delete files on this "
                 "disk, then run 'trainyard up' again",
                 cluster->options->state->path);
     else
-        err_wrap(&err, "the nodes cannot be added");
+        err_wrap(&err, "cannot add the nodes");
     stop_for(cluster, &err);
     return true;
 }

@@ -34,7 +34,7 @@ static int stop_server(pid_t pid, struct err *err)
         return 0;
     fprintf(stderr, "trainyard: process %d does not end: killing it\n", (int)pid);
     int result = process_kill(fd, PROCESS_DEATH_MS, err);
-    return result < 0 ? err_wrap(err, "cannot end the server (process %d)", (int)pid) : 0;
+    return result < 0 ? err_wrap(err, "cannot stop the server (process %d)", (int)pid) : 0;
 }
 
 /* Stops the supervisor, which stops the server first, or ends while it waits to restart the server.
@@ -106,10 +106,11 @@ static const struct option OPTIONS[] = {
 const struct command COMMAND_DOWN = {
     .name = "down",
     .synonyms = "stop|destroy|kill|end",
-    .summary = "end the embedded cluster and every pod in it",
-    .description = "Ends the server and the pods. The state stays, so that the next 'trainyard up' "
-                   "finds every "
-                   "object again; with --wipe nothing is left.",
+    .summary = "stop the embedded cluster and every pod in it",
+    .description =
+        "Stops the server and the pods. The state stays, so that the next 'trainyard up' "
+        "finds every "
+        "object again; --wipe deletes the state as well.",
     .options = OPTIONS,
     .values_size = sizeof(struct down_values),
     .run = down_run,

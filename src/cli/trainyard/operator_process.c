@@ -162,7 +162,7 @@ static void on_lead(void *context)
     struct operator_process *process = context;
     if (process->ending)
         return; /* the lease is about to be released */
-    log_info(SUBJECT, "leads: it has the lease %s/%s", process->options->lease_namespace,
+    log_info(SUBJECT, "is the leader: holds the lease %s/%s", process->options->lease_namespace,
              process->options->lease_name);
     start_working(process);
 }
@@ -171,7 +171,7 @@ static void on_lose(void *context, const char *why)
 {
     struct operator_process *process = context;
     stop_working(process);
-    log_error(SUBJECT, "does not lead any more: %s; stands by", why);
+    log_error(SUBJECT, "lost the lease: %s; standing by", why);
 }
 
 static void on_leader_news(void *context, bool trouble, const char *sentence)
@@ -215,7 +215,7 @@ static void log_version(struct operator_process *process)
     const struct buf *answer = &process->probe_answer;
     if (json_parse(arena, answer->data, answer->size, NULL, &version, NULL) < 0)
         version = NULL;
-    log_info(SUBJECT, "the API server %s is there, version %s", process->options->config.server,
+    log_info(SUBJECT, "the API server %s answers, version %s", process->options->config.server,
              json_get_string(version, "gitVersion", "unknown"));
 }
 
@@ -246,7 +246,7 @@ static void on_probe_end(void *context, const struct err *err)
     if (trouble && !str_eq(trouble, process->trouble))
         log_warning(SUBJECT, "%s", trouble);
     if (!trouble && process->trouble && process->begun)
-        log_info(SUBJECT, "the API server is there again");
+        log_info(SUBJECT, "the API server answers again");
     free(process->trouble);
     process->trouble = trouble;
     loop_timer_start(&process->probe_timer, trouble ? PROBE_WAITING_MS : PROBE_MS);
@@ -278,7 +278,7 @@ static bool is_ready(void *context, struct buf *sentence)
     }
     if (!process->working) {
         const char *holder = kube_leader_holder(process->leader);
-        buf_printf(sentence, "stands by: %s leads", *holder ? holder : "nobody that it knows of");
+        buf_printf(sentence, "stands by: %s leads", *holder ? holder : "no known process");
         return true;
     }
     for (size_t i = 0; i < process->options->kind_count; i++) {
@@ -310,7 +310,7 @@ static void stop_loop(void *context)
 
 static void on_resigned(void *context)
 {
-    log_info(SUBJECT, "ended in good order");
+    log_info(SUBJECT, "shut down");
     stop_loop(context);
 }
 
@@ -333,12 +333,12 @@ static void on_end_timer(struct loop_timer *timer)
 {
     struct operator_process *process = CONTAINER_OF(timer, struct operator_process, end_timer);
     if (process->working) {
-        log_warning(SUBJECT, "calls are still under way after %d s: they are cut off",
+        log_warning(SUBJECT, "calls are still in flight after %d s: cancelling them",
                     DRAIN_MS / 1000);
         on_drained(process);
         return;
     }
-    log_warning(SUBJECT, "the lease could not be given away: it ends by itself");
+    log_warning(SUBJECT, "cannot release the lease: it expires by itself");
     stop_loop(process);
 }
 
@@ -349,7 +349,7 @@ static void on_operator_signal(void *context, int signal)
         loop_stop(process->loop);
         return;
     }
-    log_info(SUBJECT, "%s: finishes what is under way and ends",
+    log_info(SUBJECT, "%s: finishing the calls in flight, then exiting",
              signal == SIGINT ? "Ctrl-C" : "asked to end");
     process->ending = true;
     loop_timer_stop(&process->probe_timer);

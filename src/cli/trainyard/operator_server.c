@@ -39,8 +39,8 @@ int operator_server_parse(struct arena *arena, const char *text, const char **re
     if (str_is_empty(text) || str_eq(text, "0"))
         return 0;
     if (str_to_int64(port_text, 0, 65535, &port, NULL) < 0)
-        return err_set(err, ERR_USAGE, "'%s' is no address to listen on: write HOST:PORT or :PORT",
-                       text);
+        return err_set(err, ERR_USAGE,
+                       "'%s' is not an address to listen on: write HOST:PORT or :PORT", text);
     size_t size = strlen(host);
     if (size > 1 && host[0] == '[' && host[size - 1] == ']')
         host = arena_strndup(arena, host + 1, size - 2);

@@ -38,11 +38,11 @@ int state_dir_resolve(struct arena *arena, const char *given, struct state_dir *
         path = arena_printf(arena, "%s/.local/state/trainyard", home);
     else
         return err_set(err, ERR_USAGE,
-                       "HOME is not set: say where the state lies with --state DIR");
+                       "HOME is not set: name the state directory with --state DIR");
     if (path[0] != '/') {
         _cleanup_free_ char *current = getcwd(NULL, 0);
         if (!current)
-            return err_set_errno(err, errno, "cannot tell the current directory");
+            return err_set_errno(err, errno, "cannot get the current directory");
         path = arena_printf(arena, "%s/%s", current, path);
     }
     for (size_t size = strlen(path); size > 1 && path[size - 1] == '/'; size--)
@@ -74,7 +74,7 @@ int state_dir_make(const struct state_dir *state, struct err *err)
     if (result == 0)
         result = file_make_dirs(state->pki, 0700, err);
     if (result == 0 && chmod(state->path, 0700) < 0)
-        result = err_set_errno(err, errno, "cannot close '%s' to others", state->path);
+        result = err_set_errno(err, errno, "cannot restrict access to '%s'", state->path);
     return result;
 }
 
@@ -127,7 +127,7 @@ static int read_server(struct arena *arena, const struct state_dir *state, struc
     struct json *json = NULL;
     int result = json_file_read(arena, state->server, &json, err);
     if (result < 0)
-        return err_wrap(err, "cannot tell who runs in '%s'", state->path);
+        return err_wrap(err, "cannot find out which server runs in '%s'", state->path);
     *ret = (struct state_server){
         .running = true,
         .pid = (pid_t)json_get_int(json, "pid", 0),

@@ -132,16 +132,16 @@ static const struct option OPTIONS[] = {
      .fallback = "text",
      .choices = "text|json",
      .value = "FORMAT",
-     .help = "how to print it: text or json"},
+     .help = "output format: text or json"},
     {0},
 };
 
 const struct command COMMAND_STATUS = {
     .name = "status",
-    .summary = "tell whether the embedded cluster runs, and where",
+    .summary = "show whether the embedded cluster runs, and where",
     .description = "Prints the process, the port, the kubeconfig and the version of the cluster "
                    "that runs in the state directory, and whether its server crashed and was "
-                   "started again. The exit code is 1 if none runs.",
+                   "restarted. The exit code is 1 if none runs.",
     .options = OPTIONS,
     .values_size = sizeof(struct status_values),
     .run = status_run,

@@ -147,7 +147,7 @@ static void set_error(const struct client_call *call, struct err *err)
     switch (call->result) {
     case CURLE_OPERATION_TIMEDOUT:
         if (call->timeout_ms > 0)
-            err_set(err, ERR_TIMEOUT, "%s %s: no whole answer within %lld ms", call->method,
+            err_set(err, ERR_TIMEOUT, "%s %s: no complete response within %lld ms", call->method,
                     call->url, (long long)call->timeout_ms);
         else
             err_set(err, ERR_TIMEOUT, "%s %s: %s", call->method, call->url, reason);
@@ -157,7 +157,7 @@ static void set_error(const struct client_call *call, struct err *err)
         err_set(err, ERR_INVALID, "%s %s: %s", call->method, call->url, reason);
         break;
     case CURLE_WRITE_ERROR: /* on_header() stopped the transfer */
-        err_set(err, ERR_TOO_LARGE, "%s %s: the answer's header is longer than %d bytes",
+        err_set(err, ERR_TOO_LARGE, "%s %s: the response's header is longer than %d bytes",
                 call->method, call->url, HEADER_MAX);
         break;
     default: /* the server is not reachable or not trusted, or the connection broke */
@@ -378,7 +378,8 @@ static int rename_server(struct client *client, const char *name, struct err *er
     curl_free(renamed);
     curl_url_cleanup(url);
     return done ? 0
-                : err_set(err, ERR_INVALID, "server '%s': '%.200s' is no name for its certificate",
+                : err_set(err, ERR_INVALID,
+                          "server '%s': '%.200s' is not a valid name for its certificate",
                           client->base_url, name);
 }
 

@@ -82,7 +82,7 @@ static void on_fetch_timer(struct loop_timer *timer)
     struct http_fetch *fetch = CONTAINER_OF(timer, struct http_fetch, timer);
     struct err err = ERR_INIT;
 
-    err_set(&err, ERR_TIMEOUT, "no whole answer within %lld ms", (long long)fetch->timeout_ms);
+    err_set(&err, ERR_TIMEOUT, "no complete response within %lld ms", (long long)fetch->timeout_ms);
     fetch_finish(fetch, &err);
 }
 

@@ -227,7 +227,7 @@ static void on_local_timeout(struct loop_timer *timer)
 {
     struct local_call *call = CONTAINER_OF(timer, struct local_call, timeout);
     struct err err;
-    err_set(&err, ERR_TIMEOUT, "%s %s: no whole answer within %lld ms", call->request.method,
+    err_set(&err, ERR_TIMEOUT, "%s %s: no complete response within %lld ms", call->request.method,
             call->request.path, (long long)call->timeout_ms);
     end_client(call, &err);
     local_settle(call);

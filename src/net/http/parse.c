@@ -152,7 +152,7 @@ static enum http_parse_result parse_request_line(struct http_parse *self, const 
         return result;
     self->request.method = arena_strndup(self->arena, line, method);
     if (str_eq(self->request.method, "CONNECT"))
-        return parse_refuse(self, 501, "CONNECT is not supported: this is no proxy");
+        return parse_refuse(self, 501, "CONNECT is not supported: this server is not a proxy");
     self->stage = HTTP_PARSE_FIELD_LINES;
     return parse_target(self, arena_strndup(self->arena, target, target_size));
 }
@@ -231,7 +231,7 @@ static void read_framing(const struct http_header *headers, struct framing *ret)
 static enum http_parse_result set_body(struct http_parse *self, const struct framing *framing)
 {
     if (framing->lengths + framing->encodings > 1)
-        return parse_refuse(self, 400, "the request tells its length more than once");
+        return parse_refuse(self, 400, "the request gives its length more than once");
     if (framing->encoding && self->minor == 0)
         return parse_refuse(self, 400, "a request of HTTP/1.0 cannot have a transfer encoding");
     if (framing->encoding && !str_eq_nocase(framing->encoding, "chunked"))

@@ -94,7 +94,7 @@ static void set_labels(struct prometheus_metric *metric, const char *labels)
         char *label = mem_strndup(labels, size);
         metric->labels[metric->label_count++] = label;
         if (!metric_is_name(label, false))
-            mem_panic("metric %s: '%s' is no name of a label", metric->name, label);
+            mem_panic("metric %s: '%s' is not a label name", metric->name, label);
         labels += size + (labels[size] == ',');
     }
 }

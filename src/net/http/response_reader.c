@@ -16,7 +16,7 @@ static int on_header_bytes(http_parser *parser, const char *data, size_t size)
 
     self->header_size += size;
     if (self->header_size > HEADER_MAX) {
-        err_set(&self->err, ERR_TOO_LARGE, "the header of the answer is longer than %d bytes",
+        err_set(&self->err, ERR_TOO_LARGE, "the header of the response is longer than %d bytes",
                 HEADER_MAX);
         return -1;
     }
@@ -39,7 +39,7 @@ static int on_reader_body(http_parser *parser, const char *data, size_t size)
 
     buf_append(&self->body, data, size);
     if (self->body.overflowed) {
-        err_set(&self->err, ERR_TOO_LARGE, "the answer is larger than %zu bytes", self->body.max);
+        err_set(&self->err, ERR_TOO_LARGE, "the response is larger than %zu bytes", self->body.max);
         return -1;
     }
     return 0;
@@ -90,11 +90,11 @@ static int reader_execute(struct http_response_reader *reader, const char *data,
     if (reader->whole)
         return 0;
     if (reader->parser.upgrade)
-        return err_set(err, ERR_BAD_REQUEST, "the answer changes the protocol");
+        return err_set(err, ERR_BAD_REQUEST, "the response changes the protocol");
     if (problem == HPE_OK)
         return 0;
     if (reader->err.code == ERR_NONE)
-        err_set(&reader->err, ERR_BAD_REQUEST, "the answer is no HTTP (%s)",
+        err_set(&reader->err, ERR_BAD_REQUEST, "the response is not HTTP (%s)",
                 http_errno_description(problem));
     if (err)
         *err = reader->err;
@@ -113,5 +113,6 @@ int http_response_reader_end(struct http_response_reader *reader, struct err *er
 
     if (result < 0 || reader->whole)
         return result;
-    return err_set(err, ERR_UNAVAILABLE, "the line was closed before the answer was whole");
+    return err_set(err, ERR_UNAVAILABLE,
+                   "the connection was closed before the response was complete");
 }

@@ -49,7 +49,7 @@ int websocket_check(const struct http_request *request, const char *protocol, st
                        "'Upgrade: websocket'");
     if (!str_eq(version, "13"))
         return err_set(err, ERR_BAD_REQUEST,
-                       "websocket: version %.20s is not spoken here, only 13 (header "
+                       "websocket: version %.20s is not supported, only 13 (header "
                        "Sec-WebSocket-Version)",
                        version ? version : "''");
     int result = check_key(http_header_get(request->headers, "Sec-WebSocket-Key"), err);

@@ -127,7 +127,7 @@ static int dial_begin(struct socket_dial *dial, const char *address, int port, s
     if (!loop_uv(dial->loop))
         return err_set(err, ERR_UNSUPPORTED, "sockets do not exist in simulation");
     if (read_address(address, port, &target, &size) < 0)
-        return err_set(err, ERR_INVALID, "'%s' is no address to connect to", dial->where);
+        return err_set(err, ERR_INVALID, "'%s' is not an IP address to connect to", dial->where);
     dial->fd = socket(target.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (dial->fd < 0)
         return err_set_errno(err, errno, "cannot make a socket");

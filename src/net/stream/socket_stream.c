@@ -357,7 +357,7 @@ static void on_socket_timer(struct loop_timer *timer)
         socket_flush(self);
     if (socket_pending(&self->stream) == before) {
         struct err err;
-        err_set(&err, ERR_TIMEOUT, "peer took nothing of its answer for %lld ms",
+        err_set(&err, ERR_TIMEOUT, "the peer read nothing of the response for %lld ms",
                 (long long)self->stall_timeout_ms);
         socket_fail(self, &err);
     }

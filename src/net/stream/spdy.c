@@ -223,7 +223,7 @@ static int parse_head(struct spdy_reader *reader, const char *head, struct err *
     }
     uint32_t version = get_u32(head) >> 16 & 0x7fff;
     if (version != VERSION)
-        return err_set(err, ERR_BAD_REQUEST, "spdy: version 3 is spoken here, not %u",
+        return err_set(err, ERR_BAD_REQUEST, "spdy: only version 3 is supported, not %u",
                        (unsigned)version);
     reader->frame.type = (enum spdy_type)(get_u32(head) & 0xffff);
     if (length > SPDY_CONTROL_MAX)

@@ -171,7 +171,7 @@ static void websocket_session_received(struct stream_session *base, const char *
     buf_append(&session->held, data + used, size - used);
     if (session->held.overflowed) {
         struct err err;
-        err_set(&err, ERR_TOO_LARGE, "websocket: the line goes on giving while it is paused");
+        err_set(&err, ERR_TOO_LARGE, "websocket: the stream delivers data while it is paused");
         stream_session_end(base, &err);
     }
 }
