@@ -69,7 +69,7 @@ struct operator_process {
 static char *waiting_text(const struct operator_process *process, const struct training_kind *kind,
                           const struct training_controller *of)
 {
-    const struct training_controller_view view = training_controller_look(of);
+    const struct training_controller_view view = training_controller_inspect(of);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     if (!view.waits_for)
         return NULL;
@@ -82,13 +82,13 @@ static char *waiting_text(const struct operator_process *process, const struct t
                           resource, view.waits_for->version);
     if (view.failure->code == ERR_UNAUTHORIZED)
         return mem_printf("waits for the list of %s: %s: %s", resource, view.failure->message,
-                          kubeconfig_refusal_text(arena, &process->options->config));
+                          kubeconfig_rejection_text(arena, &process->options->config));
     return mem_printf("waits for the list of %s: %s", resource, view.failure->message);
 }
 
 static bool is_unserved(const struct training_kind *kind, const struct training_controller *of)
 {
-    const struct training_controller_view view = training_controller_look(of);
+    const struct training_controller_view view = training_controller_inspect(of);
     return view.waits_for == kind->resource && view.failure && view.failure->code == ERR_NOT_FOUND;
 }
 
@@ -100,12 +100,12 @@ static void on_look(struct loop_timer *timer)
     for (size_t i = 0; i < process->options->kind_count; i++) {
         const struct training_kind *kind = process->options->kinds[i];
         char *text = waiting_text(process, kind, process->controllers[i]);
-        bool refused = text && training_controller_look(process->controllers[i]).failure;
+        bool refused = text && training_controller_inspect(process->controllers[i]).failure;
         if (text && !str_eq(text, process->said[i]))
             log_write(refused ? LOG_WARNING : LOG_INFO, kind->controller_name, "%s", text);
         if (!text && process->said[i]) {
             const struct training_controller_view view =
-                training_controller_look(process->controllers[i]);
+                training_controller_inspect(process->controllers[i]);
             log_info(kind->controller_name, "works: %zu jobs, %zu pods, %zu services", view.jobs,
                      view.pods, view.services);
         }
@@ -224,7 +224,7 @@ static char *refusal_text(const struct operator_process *process)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     return mem_printf("the API server %s does not know us (401 Unauthorized): %s",
                       process->options->config.server,
-                      kubeconfig_refusal_text(arena, &process->options->config));
+                      kubeconfig_rejection_text(arena, &process->options->config));
 }
 
 static void on_probe_end(void *context, const struct err *err)
@@ -376,7 +376,7 @@ static void on_unauthorized(void *context)
 {
     const struct operator_process *process = context;
     if (process->renewal)
-        exec_renewal_doubt(process->renewal);
+        exec_renewal_rejected(process->renewal);
 }
 
 /* ---- Together -------------------------------------------------------------------------------- */

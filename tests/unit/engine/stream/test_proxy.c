@@ -386,10 +386,10 @@ static void on_nothing(void *context, int status, const struct http_header *head
 static void a_header_has_limits(void **state)
 {
     enum { LINES = 256, BYTES = 64 * 1024 };
-    static const struct rest_proxy_answer_handler handler = {.on_head = on_nothing};
+    static const struct http_proxy_answer_handler handler = {.on_head = on_nothing};
     for (int extra = 0; extra < 2; extra++) {
         for (int long_line = 0; long_line < 2; long_line++) {
-            struct rest_proxy_answer answer;
+            struct http_proxy_answer answer;
             struct err err = ERR_INIT;
             size_t used;
             _cleanup_buf_ struct buf text;
@@ -402,11 +402,11 @@ static void a_header_has_limits(void **state)
             for (int i = 0; long_line && i < BYTES - 3 + extra; i++)
                 buf_append_char(&text, 'x');
             buf_append_str(&text, long_line ? "\r\n\r\n" : "\r\n");
-            rest_proxy_answer_init(&answer, false, &handler, NULL);
-            int result = rest_proxy_answer_feed(&answer, text.data, text.size, &used, &err);
+            http_proxy_answer_init(&answer, false, &handler, NULL);
+            int result = http_proxy_answer_feed(&answer, text.data, text.size, &used, &err);
             assert_int_equal(result, extra ? -ERR_TOO_LARGE : 0);
             assert_int_equal(answer.whole, !extra);
-            rest_proxy_answer_release(&answer);
+            http_proxy_answer_release(&answer);
         }
     }
 }
@@ -425,7 +425,8 @@ static void addresses_are_picked_in_turn(void **state)
     for (uint64_t seed = 0; seed < 12; seed++) {
         const struct json *address;
         int port;
-        assert_int_equal(rest_proxy_pick(subsets, "s", "b", seed, &address, &port, NULL), 0);
+        assert_int_equal(http_proxy_pick_endpoint(subsets, "s", "b", seed, &address, &port, NULL),
+                         0);
         assert_int_equal(port, 3);
         seen[atoi(json_get_string(address, "ip", "0"))] = true;
     }
