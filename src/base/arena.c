@@ -1,6 +1,6 @@
-/* Memory with one owner and one end; see arena.h. Chunks double up to a bound, and the newest is
- * first in the list. A request larger than the next would be gets a chunk of its own, behind the
- * first: it neither ends the first nor makes those that follow large. */
+/* Arenas; see arena.h. Chunks double in size up to a bound, and the newest chunk is the first in
+ * the list. An allocation that is larger than the next chunk gets a chunk of its own behind the
+ * first one: the first chunk stays in use, and later chunks do not grow because of it. */
 #include "base/arena.h"
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@ struct chunk {
     max_align_t data[];
 };
 
-/* Lies in the arena itself. */
+/* Allocated in the arena itself. */
 struct deferred {
     struct deferred *next;
     void (*end)(void *context);
@@ -134,7 +134,7 @@ char *arena_strdup(struct arena *arena, const char *text)
     return arena_strndup(arena, text, strlen(text));
 }
 
-/* Into the room there is; printed again only where that was too small. */
+/* Prints into the free space of the chunk, and prints again only if that was too small. */
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
     struct chunk *chunk = arena->chunks;

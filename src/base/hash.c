@@ -1,5 +1,5 @@
-/* A keyed hash of bytes; see hash.h. SipHash with one round a word and three at the end, the choice
- * of the hash tables of Rust and Python: short keys cost a few nanoseconds. */
+/* Hashes; see hash.h. The keyed one is SipHash with one round per word and three at the end, like
+ * the hash tables of Rust and Python: a short key costs a few nanoseconds. */
 #include "base/hash.h"
 
 #include "base/rand.h"

@@ -1,6 +1,6 @@
 /* A hash map from string to pointer; see map.h. Open addressing with linear probing, at most three
- * quarters full; a removal moves the followers back instead of leaving a tombstone, so that a map
- * that lives long does not get slow. */
+ * quarters full. A removal moves the following entries back instead of leaving a tombstone, so that
+ * a long-lived map does not get slow. */
 #include "base/map.h"
 
 #include "base/mem.h"
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CAPACITY_FIRST = 8 }; /* a power of two, as all that follow */
+enum { CAPACITY_FIRST = 8 }; /* a power of two, like all later capacities */
 
 struct map_slot {
-    char *key; /* NULL: free */
+    char *key; /* NULL: the slot is free */
     void *value;
     uint64_t hash;
 };
@@ -29,7 +29,7 @@ void map_release(struct map *map)
     *map = (struct map){0};
 }
 
-/* The slot that holds the key, else the free one where it would go. The map has slots. */
+/* The slot that holds the key, or the free slot where it belongs. The map must have slots. */
 static struct map_slot *map_find(const struct map *map, const char *key, uint64_t hash)
 {
     size_t mask = map->capacity - 1;
@@ -94,7 +94,7 @@ void *map_remove(struct map *map, const char *key)
     free(slot->key);
     map->count--;
 
-    /* Close the gap: a follower moves into it unless its home lies behind the gap. */
+    /* Close the gap: a following entry moves into it unless its home slot lies behind the gap. */
     size_t mask = map->capacity - 1, gap = (size_t)(slot - map->slots);
     for (size_t i = (gap + 1) & mask; map->slots[i].key; i = (i + 1) & mask) {
         size_t home = map->slots[i].hash & mask;

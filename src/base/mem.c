@@ -1,4 +1,4 @@
-/* Allocation that does not fail; see mem.h. */
+/* Memory allocation that never fails; see mem.h. */
 #include "base/mem.h"
 
 #include <malloc.h>

@@ -1,4 +1,4 @@
-/* Randomness of three kinds; see rand.h. The stream is xoshiro256**, seeded through splitmix64. */
+/* Random numbers; see rand.h. The stream is xoshiro256**, seeded by splitmix64. */
 #include "base/rand.h"
 
 #include "base/hash.h"
@@ -92,7 +92,7 @@ void rand_uuid(char text[37])
 
 void rand_suffix(char text[6])
 {
-    /* No vowels and no look-alikes, as Kubernetes chooses them. */
+    /* Without vowels and similar-looking characters, as in Kubernetes. */
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
     unsigned char bytes[5];
     rand_secure(bytes, sizeof(bytes));

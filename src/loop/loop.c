@@ -1,5 +1,5 @@
-/* The loop's common part: timers, deferred tasks and the dispatch to one of the two bodies. See
- * loop.h. */
+/* The common part of both loops: timers, deferred tasks, and the dispatch to one of the
+ * implementations. See loop.h. */
 #include "loop/loop.h"
 
 #include "base/moment.h"
@@ -62,7 +62,7 @@ void loop_post(struct loop *loop, struct loop_task *task)
     loop->ops->post(loop, task);
 }
 
-/* Remembers the callback if no other took longer in this turn; returns the time now. */
+/* Remembers the callback if it is the slowest of this turn; returns the current time. */
 static int64_t note_duration(struct loop *loop, const void *callback, int64_t begun_ns)
 {
     int64_t now_ns = moment_monotonic_ns();
@@ -110,7 +110,7 @@ void loop_fire_first_timer(struct loop *loop)
     struct loop_timer *timer = timer_heap_first(&loop->timers);
     timer_heap_remove(&loop->timers, timer);
     timer->running = false;
-    const void *callback = (const void *)timer->callback; /* the timer may be gone afterwards */
+    const void *callback = (const void *)timer->callback; /* the callback may free the timer */
     int64_t begun_ns = moment_monotonic_ns();
     timer->callback(timer);
     note_duration(loop, callback, begun_ns);
@@ -154,7 +154,7 @@ void loop_run_deferred(struct loop *loop, int64_t budget_ns)
     list_append_all(&loop->running, &loop->deferred);
     while (!list_is_empty(&loop->running) && now_ns < loop->yield_ns) {
         struct loop_task *task = LIST_FIRST(&loop->running, struct loop_task, link);
-        const void *callback = (const void *)task->callback; /* the task may be gone afterwards */
+        const void *callback = (const void *)task->callback; /* the callback may free the task */
         task->queued = false;
         list_remove(&task->link);
         task->callback(task);

@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-/* What the three links of a timer mean. BEFORE is the left sibling, or the parent for a leftmost
- * child: enough to cut a timer out of the middle. */
+/* The three links of a timer. BEFORE is the left sibling, or the parent of a leftmost child: this
+ * is enough to remove a timer from the middle. */
 enum { CHILD, SIBLING, BEFORE };
 
 static bool is_earlier(const struct loop_timer *a, const struct loop_timer *b)
@@ -12,7 +12,7 @@ static bool is_earlier(const struct loop_timer *a, const struct loop_timer *b)
     return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->order < b->order;
 }
 
-/* Join two trees without siblings; either may be NULL. */
+/* Joins two trees without siblings; either may be NULL. */
 static struct loop_timer *heap_meld(struct loop_timer *a, struct loop_timer *b)
 {
     if (!a || !b)
@@ -30,8 +30,8 @@ static struct loop_timer *heap_meld(struct loop_timer *a, struct loop_timer *b)
     return a;
 }
 
-/* One tree of a list of siblings: meld pairs from left to right, then the pairs from right to left.
- * A loop and not a recursion: the list may be as long as there are timers. */
+/* Joins a list of siblings into one tree: melds pairs from left to right, then the pairs from right
+ * to left. A loop and not a recursion, because the list may hold all timers. */
 static struct loop_timer *meld_siblings(struct loop_timer *first)
 {
     struct loop_timer *pairs = NULL;

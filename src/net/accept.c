@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Without the blanks around it. */
+/* A copy without the blanks around it. */
 static char *accept_trimmed(struct arena *arena, const char *text, size_t size)
 {
     while (size > 0 && isspace((unsigned char)*text)) {
@@ -30,7 +30,8 @@ static void accept_lower(char *text)
         *text = (char)tolower((unsigned char)*text);
 }
 
-/* False for a quality that is none, or says "not this". */
+/* Parses a parameter. Returns false if the quality is invalid or 0, which means "not acceptable".
+ */
 static bool read_parameter(const char *text, struct accept_clause *clause)
 {
     const char *value = strchr(text, '=');
@@ -72,16 +73,16 @@ static int clause_choices(const struct accept_clause *clause)
     return str_eq(clause->type, "*/*") ? 2 : str_has_suffix(clause->type, "/*");
 }
 
-static bool is_wanted_more(const struct accept_clause *a, const struct accept_clause *b)
+static bool accept_is_preferred(const struct accept_clause *a, const struct accept_clause *b)
 {
     return a->quality > b->quality ||
            (a->quality == b->quality && clause_choices(a) < clause_choices(b));
 }
 
-static void insert(struct accept *accept, const struct accept_clause *clause)
+static void accept_insert(struct accept *accept, const struct accept_clause *clause)
 {
     size_t place = accept->count++;
-    for (; place > 0 && is_wanted_more(clause, &accept->clauses[place - 1]); place--)
+    for (; place > 0 && accept_is_preferred(clause, &accept->clauses[place - 1]); place--)
         accept->clauses[place] = accept->clauses[place - 1];
     accept->clauses[place] = *clause;
 }
@@ -95,7 +96,7 @@ void accept_parse(struct arena *arena, const char *header, struct accept *ret)
         size_t size = strcspn(header, ",");
         struct accept_clause clause;
         if (read_clause(arena, accept_trimmed(arena, header, size), &clause))
-            insert(ret, &clause);
+            accept_insert(ret, &clause);
         header += size + (header[size] == ',');
     }
 }

@@ -1,4 +1,4 @@
-/* Looking into a database and repairing its rows; see store_check.h. */
+/* Inspects a database and repairs its rows; see store_check.h. */
 #include "store/store_check.h"
 
 #include "base/mem.h"
@@ -134,7 +134,8 @@ static int save_data(struct store_disk *disk, int64_t revision, const char *dire
     return result < 0 ? result : file_write_atomic(file, data.data, data.size, 0600, err);
 }
 
-/* With the mark of a deletion goes what it deleted: nothing else keeps it deleted. */
+/* Removes the row of a deletion together with the versions that it deleted: nothing else keeps them
+ * deleted. */
 static int remove_versions(struct store_disk *disk, const struct store_damaged_row *row,
                            struct err *err)
 {
@@ -149,8 +150,8 @@ static int remove_versions(struct store_disk *disk, const struct store_damaged_r
     return result;
 }
 
-/* What is lost cannot be brought back. Its revisions count as given from now on, so that it is not
- * reported again. */
+/* Lost changes cannot be restored. Their revisions count as assigned from now on, so that they are
+ * not reported again. */
 static int accept_loss(struct store_disk *disk, int64_t last, struct err *err)
 {
     _cleanup_free_ char *sql =

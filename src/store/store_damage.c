@@ -1,4 +1,4 @@
-/* The damaged rows of a store, as they were found when it was opened; see store.h. */
+/* The damaged rows of a store, found when it was opened; see store.h. */
 #include "store/store_internal.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 
 enum {
     KEY_SHOWN_MAX = 1024,
-    PROOFS_MAX = 100, /* rows whose owner is searched for: each one tries every key */
+    PROOFS_MAX = 100, /* number of rows whose object is searched for: each search tries every key */
 };
 
 const struct store_damage *store_damage(const struct store *store)
@@ -26,8 +26,8 @@ bool store_is_damaged(const struct store *store)
 
 /* ---- the owner of a row ---------------------------------------------------------------------- */
 
-/* Whether the row's checksum is right if it belongs to this key: then it does, and one of the other
- * columns may be wrong. */
+/* Whether the checksum of the row matches if the row belongs to this key. Then it does belong to
+ * the key, and another column may be wrong. */
 static bool proves_key(const struct store_row *row, const char *key,
                        const struct store_object *version, bool *ret_deleted)
 {
@@ -64,7 +64,7 @@ struct store_owner store_damage_find_owner(const struct store *store, const stru
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* A damaged key may hold anything; what is shown is printable ASCII. */
+/* A damaged key may hold any bytes; the result is printable ASCII. */
 static char *key_printable(const char *key)
 {
     char *text = mem_strndup(key, strnlen(key, KEY_SHOWN_MAX));
@@ -104,15 +104,15 @@ bool store_damage_concerns(const struct store *store, const char *key)
 {
     const struct store_damage *damage = &store->damage;
     if (damage->count > damage->rows_count)
-        return true; /* not all of them are known by key */
+        return true; /* some damaged rows have no known key */
     for (size_t i = 0; i < damage->rows_count; i++)
         if (str_eq(damage->rows[i].key, key))
             return true;
     return false;
 }
 
-/* Of a row behind which no other counts. */
-static void judge_effect(struct store *store, struct store_damaged_row *row)
+/* Determines the effect of a row that no later change supersedes. */
+static void damage_classify(struct store *store, struct store_damaged_row *row)
 {
     struct store_object *served = store_get(store, row->key);
     row->counts = served ? served->revision : 0;
@@ -128,7 +128,7 @@ void store_damage_finish(struct store *store, int64_t last)
     struct store_damage *damage = &store->damage;
     for (size_t i = 0; i < damage->rows_count; i++)
         if (damage->rows[i].effect == STORE_DAMAGE_MISSING)
-            judge_effect(store, &damage->rows[i]);
+            damage_classify(store, &damage->rows[i]);
     damage->lost_first = store->disk->lost ? last - store->disk->lost + 1 : 0;
     damage->lost_last = store->disk->lost ? last : 0;
     damage->log_copy = store->disk->wal_copy;

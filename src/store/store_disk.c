@@ -1,6 +1,6 @@
 /* The store's database; see store_disk.h. WAL with synchronous=FULL: a commit that returned
- * survives a crash of the machine. Revisions come from AUTOINCREMENT's counter, which never goes
- * back, so a revision is not given twice even if the newest rows go. */
+ * survives a crash of the machine. Revisions come from the counter of AUTOINCREMENT, which never
+ * decreases, so no revision is assigned twice even if the newest rows are removed. */
 #include "store/store_disk.h"
 
 #include "base/mem.h"
@@ -27,7 +27,7 @@ int store_disk_fail_full(const struct store_disk *disk, struct err *err)
 int store_disk_fail(const struct store_disk *disk, struct err *err)
 {
     int code = sqlite3_errcode(disk->db) & 0xff;
-    /* SQLite knows no quota of a user; it is a full disk to that user. */
+    /* SQLite has no error code for a user's disk quota; for that user the disk is full. */
     if (sqlite3_extended_errcode(disk->db) == SQLITE_IOERR_WRITE &&
         sqlite3_system_errno(disk->db) == EDQUOT)
         code = SQLITE_FULL;
@@ -74,7 +74,8 @@ static int disk_prepare(struct store_disk *disk, const char *sql, sqlite3_stmt *
                : store_disk_fail(disk, err);
 }
 
-/* The file may hold secrets; SQLite gives its companions the same mode. */
+/* Restricts access to the file, which may hold secrets. SQLite gives its other files the same mode.
+ */
 static int make_private(struct store_disk *disk, struct err *err)
 {
     int fd = open(disk->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -82,7 +83,7 @@ static int make_private(struct store_disk *disk, struct err *err)
     return fd < 0 ? err_set_errno(err, errno, "cannot open '%s'", disk->path) : 0;
 }
 
-/* SQLite overwrites the log: one that is not whole is copied first. */
+/* Copies a log that is not whole, because SQLite overwrites it. */
 static int inspect_log(struct store_disk *disk, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s-wal", disk->path);
@@ -91,8 +92,8 @@ static int inspect_log(struct store_disk *disk, struct err *err)
         return result;
     if (store_wal_state(&disk->wal) == STORE_WAL_DAMAGED)
         return store_quarantine_copy(path, &disk->wal_copy, err);
-    /* A torn end is the rule after a power cut: on a full disk it must not keep the store closed.
-     */
+    /* A torn end is normal after a power cut. The copy may fail on a full disk, which must not keep
+     * the store closed. */
     (void)store_quarantine_copy(path, &disk->wal_copy, NULL);
     return 0;
 }
@@ -107,7 +108,8 @@ static int open_all(struct store_disk *disk, struct err *err)
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     if (sqlite3_open_v2(disk->path, &disk->db, flags, NULL) != SQLITE_OK)
         return store_disk_fail(disk, err);
-    /* Exclusive: the file is held as long as it is open, so no second process can write to it. */
+    /* The exclusive lock is held as long as the file is open, so no second process can write to it.
+     */
     result = store_disk_execute(disk,
                                 "PRAGMA locking_mode = EXCLUSIVE;"
                                 "PRAGMA journal_mode = WAL;"
@@ -135,7 +137,7 @@ static int open_all(struct store_disk *disk, struct err *err)
     return result;
 }
 
-/* A copy that turned out not to be needed. */
+/* Removes a copy that is not needed. */
 static void discard_copy(struct store_disk *disk)
 {
     if (disk->wal_copy)
@@ -151,7 +153,7 @@ int store_disk_open(const char *path, struct store_disk **ret, struct err *err)
     disk->mark_fd = -1;
     int result = open_all(disk, err);
     if (result == -ERR_UNAVAILABLE)
-        discard_copy(disk); /* the log belongs to a process that is writing it */
+        discard_copy(disk); /* another process has the database open and writes its log */
     if (result < 0) {
         store_disk_free(disk);
         return result;
@@ -183,7 +185,7 @@ struct store_disk *store_disk_free(struct store_disk *disk)
 
 #define ROW_COLUMNS "SELECT revision, key, created, deleted, head_sum, sum, data FROM changes "
 
-/* The row, and what its checksums say about it. */
+/* Reads the row and checks its checksums. */
 static struct store_row read_row(sqlite3_stmt *statement)
 {
     const char *key = (const char *)sqlite3_column_text(statement, 1);
@@ -223,8 +225,8 @@ static int step_rows(struct store_disk *disk, sqlite3_stmt *statement,
     return code == SQLITE_DONE ? 0 : store_disk_fail(disk, err);
 }
 
-/* Whether the log was damaged, now that it is known whether something is missing. */
-static void judge_log(struct store_disk *disk)
+/* Decides whether the log was damaged, now that it is known whether changes are missing. */
+static void disk_classify_log(struct store_disk *disk)
 {
     if (store_wal_state(&disk->wal) != STORE_WAL_DAMAGED && disk->lost == 0)
         discard_copy(disk);
@@ -248,7 +250,7 @@ int store_disk_load(struct store_disk *disk,
     if (given > last && given <= STORE_REVISION_MAX)
         last = given;
     disk->lost = disk->acknowledged > last ? disk->acknowledged - last : 0;
-    judge_log(disk);
+    disk_classify_log(disk);
     *ret_last = last + disk->lost;
     return 0;
 }
@@ -326,6 +328,7 @@ int store_disk_commit(struct store_disk *disk, struct err *err)
 
 void store_disk_rollback(struct store_disk *disk)
 {
-    /* After some failures SQLite has rolled back by itself, and this fails: nothing to say. */
+    /* After some failures SQLite has rolled back by itself, and this fails; the error does not
+     * matter. */
     disk_run(disk, disk->rollback, NULL);
 }

@@ -41,7 +41,7 @@ static void history_grow(struct store_history *history)
     history->capacity = capacity;
 }
 
-/* What history alone keeps because of this change. */
+/* Bytes that only the history keeps because of this change. */
 static int64_t kept_bytes(const struct store_event *event)
 {
     int64_t bytes = event->previous ? (int64_t)event->previous->kept_size : 0;

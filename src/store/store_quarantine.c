@@ -1,4 +1,4 @@
-/* Damaged files that are kept; see store_aside.h. */
+/* Keeps damaged files; see store_quarantine.h. */
 #include "store/store_quarantine.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* Damaged files are kept next to the file they come from, as FILE.damaged-1, -2 and so on. */
+/* Keeps damaged files next to the original, as FILE.damaged-1, FILE.damaged-2 and so on. */
 #ifndef TRAINYARD_STORE_STORE_QUARANTINE_H
 #define TRAINYARD_STORE_STORE_QUARANTINE_H
 
@@ -6,14 +6,13 @@
 
 enum { STORE_QUARANTINE_MAX = 99 };
 
-/* Copies the file, synced. The caller frees ret_name. */
+/* Copies the file and syncs the copy. The caller frees *ret_name. */
 int store_quarantine_copy(const char *path, char **ret_name, struct err *err);
 
-/* Gives the file the name as a second one. The caller frees ret_name. */
+/* Gives the file a second name (a hard link). The caller frees *ret_name. */
 int store_quarantine_link(const char *path, char **ret_name, struct err *err);
 
-/* The name of the n-th file that is kept, counted from 1; the caller frees it. NULL: there is none.
- */
+/* The name of the n-th kept file, counted from 1, or NULL if there is none. The caller frees it. */
 char *store_quarantine_name(const char *path, int n);
 
 #endif

@@ -1,15 +1,16 @@
-/* The store's thread; see store_writer.h. It touches the disk and, under the lock, its lists; of an
- * object it only reads what never changes. */
+/* The writer thread; see store_writer.h. It uses the disk and, under the lock, its lists. Of an
+ * object it reads only members that never change. */
 #include "store/store_writer.h"
 
 #include "base/mem.h"
 #include "base/system/thread.h"
 
 enum {
-    BATCH_MAX = 4096, /* changes in one transaction, so that an answer does not wait too long */
-    TOLD_MAX = 32,    /* changes told in one turn of the loop */
-    DROPS_MIN = 64, /* rows removed along with each commit, and twice the batch if that is more: */
-                    /* more than a batch can supersede, so a backlog always shrinks */
+    BATCH_MAX = 4096, /* changes in one transaction, so that a write does not wait too long */
+    TOLD_MAX = 32,    /* changes reported per turn of the loop */
+    /* Rows removed with each commit, or twice the batch if that is more: more rows than a batch can
+     * supersede, so that a backlog always shrinks. */
+    DROPS_MIN = 64,
 };
 
 /* Moves up to `max` changes from the start of `from` to the empty list `to`; returns how many. */
@@ -55,7 +56,8 @@ static int writer_commit(struct store_disk *disk, const struct list_head *batch,
     return result;
 }
 
-/* Under the lock: bring the lists to the loop, once however many batches finish before it looks. */
+/* Must hold the lock. Posts the task that returns the lists to the loop; once, however many batches
+ * finish before it runs. */
 static void writer_notify(struct store_writer *writer)
 {
     if (writer->posted)
@@ -64,7 +66,7 @@ static void writer_notify(struct store_writer *writer)
     loop_post(writer->loop, &writer->task);
 }
 
-/* Under the lock: the oldest drops, as many as may go along with `changes` changes. */
+/* Must hold the lock. Takes the oldest drops, as many as may go with `changes` changes. */
 static int64_t *take_drops(struct store_writer *writer, size_t changes, size_t *ret_count)
 {
     size_t max = changes * 2 > DROPS_MIN ? changes * 2 : DROPS_MIN;
@@ -80,7 +82,8 @@ static int64_t *take_drops(struct store_writer *writer, size_t changes, size_t *
     return taken;
 }
 
-/* Under the lock: what was not removed is removed later, in the same order. */
+/* Must hold the lock. Puts back the drops of a failed commit; they are removed later, in the same
+ * order. */
 static void put_back_drops(struct store_writer *writer, const int64_t *drops, size_t count)
 {
     if (count == 0)
@@ -92,7 +95,7 @@ static void put_back_drops(struct store_writer *writer, const int64_t *drops, si
     memcpy(writer->drops.items, drops, count * sizeof(*drops));
 }
 
-/* Under the lock, which is released while the disk works. */
+/* Must hold the lock, which is released while the disk works. */
 static void write_batch(struct store_writer *writer)
 {
     struct list_head batch = {0};
@@ -114,7 +117,7 @@ static void write_batch(struct store_writer *writer)
     writer_notify(writer);
 }
 
-/* Under the lock, which is released while the disk works. */
+/* Must hold the lock, which is released while the disk works. */
 static void writer_refill(struct store_writer *writer)
 {
     pthread_mutex_unlock(&writer->lock);
@@ -152,8 +155,8 @@ void store_writer_release(struct store_writer *writer)
     vec_release(&writer->drops);
 }
 
-/* Each change is told to its writer and to every watch, so a large batch is told over several turns
- * of the loop. */
+/* Each change is reported to its writer and to every watch, so a large batch is reported over
+ * several turns of the loop. */
 static void on_writer_task(struct loop_task *task)
 {
     struct store_writer *writer = CONTAINER_OF(task, struct store_writer, task);
@@ -201,7 +204,7 @@ int store_writer_start(struct store_writer *writer, struct err *err)
     return thread_start(&writer->thread, "store", "the store's thread", writer_run, writer, err);
 }
 
-/* Under the lock: there is something to do. */
+/* Must hold the lock. Wakes the thread, or defers the task if there is no thread. */
 static void writer_wake(struct store_writer *writer)
 {
     if (writer->disk)

@@ -1,5 +1,5 @@
-/* One question to a server and its answer, encrypted; see tls.h. For probes, which ask whoever
- * answers at an address: the certificate says nothing they could check. */
+/* One request to a TLS server and its response; see tls.h. For probes: they accept any certificate,
+ * because they connect to an address without knowing a name. */
 #include "tls/tls.h"
 
 #include "tls/openssl_err.h"
@@ -9,7 +9,7 @@
 #include <openssl/ssl.h>
 #include <unistd.h>
 
-/* The first piece that comes in is all that is asked. */
+/* Sends the first piece that it reads from `in`, and copies the response to `out`. */
 static int exchange_run(SSL *ssl, int in, int out, struct err *err)
 {
     char data[32 * 1024];
@@ -24,7 +24,7 @@ static int exchange_run(SSL *ssl, int in, int out, struct err *err)
             written = write(out, data, (size_t)got);
         } while (written < 0 && errno == EINTR);
         if (written < got)
-            return 0; /* who asked has heard enough */
+            return 0; /* the reader of `out` has closed it */
     }
     return 0;
 }

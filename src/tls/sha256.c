@@ -11,7 +11,7 @@ struct tls_sha256 {
     EVP_MD_CTX *context;
 };
 
-/* None of these calls fails but for lack of memory, which ends the program everywhere. */
+/* These calls fail only for lack of memory, which ends the program. */
 static void sha256_require(bool done)
 {
     if (!done)

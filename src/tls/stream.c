@@ -1,6 +1,6 @@
-/* A connection between two processes that know the same key, encrypted; see tls.h. comm/ has one
- * for each of its links. The descriptor stays its owner's: it is read and written through the
- * owner's functions, and never waited for. */
+/* An encrypted connection between two processes that share a key; see tls.h. comm/ has one per
+ * connection. The descriptor stays with the owner: it is read and written through the owner's
+ * functions, and this file never waits for it. */
 #include "tls/tls.h"
 
 #include "base/buf.h"
@@ -16,7 +16,7 @@
 
 enum {
     RECORD_MAX = 16384,          /* plain bytes of a record */
-    BATCH_MAX = 16 * RECORD_MAX, /* encrypted before they are sent in one call */
+    BATCH_MAX = 16 * RECORD_MAX, /* bytes that are encrypted before one send */
     READ_AHEAD = 64 * 1024,
     /* AES-GCM is safe for 2^24.5 records under one key (RFC 8446, 5.5). */
     RECORDS_MAX = 1 << 23,
@@ -33,12 +33,12 @@ struct tls_stream {
     const struct tls_psk *keyed;
     SSL *ssl;
     int fd;
-    int errnum; /* why the connection broke; 0: it did not */
+    int errnum; /* why the connection failed; 0: it has not */
     unsigned char key[TLS_KEY_SIZE];
-    struct buf out;   /* encrypted */
-    size_t out_at;    /* how much of it is sent */
-    size_t accepted;  /* plain bytes in it that the caller has not been told of */
-    uint64_t records; /* under this key */
+    struct buf out;   /* encrypted bytes to send */
+    size_t out_at;    /* number of them that are sent */
+    size_t accepted;  /* plain bytes in `out` that have not been reported to the caller as sent */
+    uint64_t records; /* records sent under the current key */
 };
 
 /* ---- between OpenSSL and the descriptor ------------------------------------------------------ */
@@ -57,7 +57,7 @@ static int bio_read(BIO *bio, char *data, int size)
     return -1;
 }
 
-/* Records are gathered: to send each by itself costs more than to encrypt it. */
+/* Records are collected: sending each by itself costs more than encrypting it. */
 static int bio_write(BIO *bio, const char *data, int size)
 {
     struct tls_stream *stream = BIO_get_data(bio);
@@ -78,7 +78,7 @@ static const unsigned char IDENTITY[] = "trainyard";
 
 static SSL_SESSION *session_of(SSL *ssl)
 {
-    static const unsigned char AES_128_GCM_SHA256[] = {0x13, 0x01}; /* what counts is its hash */
+    static const unsigned char AES_128_GCM_SHA256[] = {0x13, 0x01}; /* only its hash matters */
     const struct tls_stream *stream = SSL_get_app_data(ssl);
     const SSL_CIPHER *cipher = SSL_CIPHER_find(ssl, AES_128_GCM_SHA256);
     SSL_SESSION *session = SSL_SESSION_new();
@@ -171,7 +171,8 @@ struct tls_stream *tls_stream_new(const struct tls_psk *keyed, int fd, bool clie
     BIO_set_init(bio, 1);
     SSL_set_bio(stream->ssl, bio, bio);
     SSL_set_app_data(stream->ssl, stream);
-    /* Servers have no certificate, and clients would believe none: the key is the only way in. */
+    /* Servers have no certificate, and clients accept none: the shared key is the only
+     * authentication. */
     SSL_set_verify(stream->ssl, client ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
     if (client)
         SSL_set_connect_state(stream->ssl);
@@ -205,7 +206,8 @@ static int stream_flush(struct tls_stream *stream)
     return 0;
 }
 
-/* What a call that moved nothing means. After anything but -EAGAIN OpenSSL is not asked again. */
+/* The result of a call that moved no byte. After a failure other than -EAGAIN, OpenSSL is not
+ * called again. */
 static int stream_explain(struct tls_stream *stream, int result)
 {
     switch (SSL_get_error(stream->ssl, result)) {
@@ -219,8 +221,7 @@ static int stream_explain(struct tls_stream *stream, int result)
             stream->errnum = EBADMSG;
     }
     ERR_clear_error();
-    (void)stream_flush(
-        stream); /* the alert, which tells the other side that this was no accident */
+    (void)stream_flush(stream); /* sends the alert, so that the peer knows why */
     return -stream->errnum;
 }
 
@@ -236,11 +237,13 @@ int tls_stream_handshake(struct tls_stream *stream)
         return answer;
     if (flushed < 0 || answer < 0)
         return flushed < 0 ? flushed : answer;
-    if (!SSL_session_reused(stream->ssl)) { /* which is how OpenSSL says that the key was used */
+    if (!SSL_session_reused(
+            stream->ssl)) { /* OpenSSL reports the use of the key as a resumed session */
         stream->errnum = EBADMSG;
         return -EBADMSG;
     }
-    /* Only now: whoever takes over may wait for the descriptor before it reads. */
+    /* Enabled only after the handshake: the owner may wait for the descriptor before it reads, so
+     * no byte may be read ahead before. */
     SSL_set_read_ahead(stream->ssl, 1);
     OPENSSL_cleanse(stream->key, sizeof(stream->key));
     return 0;
@@ -267,7 +270,7 @@ ssize_t tls_stream_recv(struct tls_stream *stream, void *data, size_t size)
     return got ? (ssize_t)got : -stream->errnum;
 }
 
-/* One record, and now and then a new key before the next. */
+/* Encrypts one record, and updates the key from time to time. */
 static int stream_encrypt(struct tls_stream *stream, const char *data, size_t size)
 {
     ERR_clear_error();

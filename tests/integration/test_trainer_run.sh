@@ -165,7 +165,7 @@ refused() { # WHAT SENTENCE COMMAND…: what is wrong on the command line ends w
     assert_eq "the exit code of $what: $answer" 2 $code
     assert_contains "$what" "$sentence" "$answer"
 }
-refused "a wrong variable" "environment variable TF_TRAIN_STEPS: 'many' is no whole number" env TF_TRAIN_STEPS=many "$TRAINER" fit face
+refused "a wrong variable" "environment variable TF_TRAIN_STEPS: 'many' is not a whole number" env TF_TRAIN_STEPS=many "$TRAINER" fit face
 refused "half a person" "no multiple of the 4 of each person" env TF_BATCH_SIZE=50 "$TRAINER" fit face
 refused "a bucket" "mount a volume (a PersistentVolumeClaim)" env TF_MODEL_DIR=s3://bucket/model "$TRAINER" fit face
 refused "a bucket to read" "mount a volume" "$TRAINER" predict --model gs://bucket/face.model
@@ -178,7 +178,7 @@ refused "a rate in a variable" "environment variable TF_LEARNING_RATE: '-4' is n
 refused "a monitor in a variable" "environment variable TRAINER_MONITOR: 'abc' is no place" env TRAINER_MONITOR=abc "$TRAINER" fit face
 refused "a shift" "option '--shift': '-1' is not between 0 and 1" "$TRAINER" fit face --shift -1
 refused "a margin" "option '--margin': '-1' is not above 0" "$TRAINER" fit face --margin -1
-refused "a size of pictures" "option '--image-size': '50' is no multiple of 16" "$TRAINER" fit face --image-size 50
+refused "a size of pictures" "option '--image-size': '50' is not a multiple of 16" "$TRAINER" fit face --image-size 50
 refused "two channels" "use 1 (grey) or 3 (RGB)" "$TRAINER" fit face --channels 2
 refused "a timeout" "option '--peer-timeout': '0' is not between 0.1 and 86400" "$TRAINER" fit face --peer-timeout 0
 refused "too many workers" "--min-workers 3: there is only 1 worker" "$TRAINER" fit face --min-workers 3

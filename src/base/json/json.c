@@ -1,6 +1,6 @@
-/* JSON trees: making, asking and changing them; see json.h. Reading is json_parse.c, writing
- * json_write.c, copying json_clone.c. Asking is NULL-safe because most fields of a Kubernetes
- * object are optional; changing something that is no object or array is a defect and aborts. */
+/* JSON trees: constructors, queries and changes; see json.h. json_parse.c parses, json_write.c
+ * writes and json_clone.c copies trees. Queries accept NULL because most fields of a Kubernetes
+ * object are optional. Changing a value that is no object or array is a defect and aborts. */
 #include "base/json/json.h"
 
 #include "base/json/json_list.h"
@@ -44,7 +44,7 @@ struct json *json_real(struct arena *arena, double value)
 {
     if (!isfinite(value))
         return json_null(arena);
-    /* The shortest of the precisions that reads back as the same value; ".0" keeps its type. */
+    /* The lowest precision that parses to the same value; ".0" keeps it a real number. */
     char text[40];
     for (int precision = 15; precision <= 17; precision++) {
         snprintf(text, sizeof(text), "%.*g", precision, value);
@@ -112,8 +112,8 @@ static bool is_digits(const char *text)
     return text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Numbers are equal by value. Two whole numbers beyond int64 are compared by their digits, since
- * their doubles may coincide. */
+/* Numbers are equal by value. Whole numbers beyond int64 are compared by their digits, since
+ * different ones may have the same double. */
 static bool equal_numbers(const struct json *a, const struct json *b)
 {
     const int64_t exact_max = INT64_C(1) << 53;
@@ -132,7 +132,8 @@ static bool json_is_number(const struct json *json)
     return json->type == JSON_INT || json->type == JSON_REAL;
 }
 
-/* Members mostly come in the same order, so each search starts where the last one ended. */
+/* Members usually have the same order in both objects, so each search starts where the last one
+ * ended. */
 static bool equal_objects(const struct json *a, const struct json *b)
 {
     if (a->count != b->count)

@@ -1,8 +1,7 @@
-/* Reading JSON in one pass; see json.h. The text is copied once into the arena and strings are
- * decoded in place in the copy, their closing quote becoming their NUL, so that a string costs no
- * allocation. The copy ends in NUL bytes: no scan needs to ask where the end is, and eight bytes
- * can be looked at together. It must accept exactly RFC 8259, less duplicate names and NUL
- * characters. */
+/* Parses JSON in one pass; see json.h. The text is copied once into the arena, and strings are
+ * decoded in place in the copy; the closing quote becomes the NUL, so that a string needs no
+ * allocation. NUL bytes follow the copy: no scan needs to check for the end, and eight bytes can be
+ * tested at once. It must accept exactly RFC 8259, without duplicate names and NUL characters. */
 #include "base/json/json.h"
 
 #include "base/json/json_list.h"
@@ -19,7 +18,8 @@
 #include <string.h>
 
 enum {
-    PADDING = 8,          /* NUL bytes behind the copy: what one step of skip_plain() may see */
+    PADDING =
+        8, /* NUL bytes behind the copy: skip_plain() may read this many bytes beyond the end */
     ERROR_NAME_MAX = 100, /* bytes of a name shown in an error */
     INT_DIGITS_SAFE = 18, /* decimal digits that cannot overflow int64 */
 };
@@ -73,7 +73,7 @@ static inline void skip_space(struct parser *parser)
     parser->at = at;
 }
 
-/* The first special byte; the NUL behind the text is one. */
+/* Returns the first special byte; the NUL behind the text is one. */
 static inline char *skip_plain(char *at)
 {
     for (;; at += 8) {
@@ -85,7 +85,7 @@ static inline char *skip_plain(char *at)
     }
 }
 
-/* Four hexadecimal digits, or -1. */
+/* Parses four hexadecimal digits; -1 if they are not there. */
 static int32_t parse_hex4(const char *at)
 {
     int32_t value = 0;
@@ -138,7 +138,7 @@ static int parser_unescape(struct parser *parser, char **at, char **out)
     return 0;
 }
 
-/* The rest of a string from the first byte that is not plain. `out` never overtakes `at`. */
+/* Decodes a string from its first special byte on. `out` never overtakes `at`. */
 static int decode_string(struct parser *parser, char *at, char **ret_end)
 {
     char *out = at;
@@ -155,7 +155,7 @@ static int decode_string(struct parser *parser, char *at, char **ret_end)
         } else if (c >= 0x80) {
             size_t size = utf8_size(at, (size_t)(parser->end - at));
             if (size == 0)
-                return fail(parser, at, "byte 0x%02x is no UTF-8", c);
+                return fail(parser, at, "byte 0x%02x is not valid UTF-8", c);
             memmove(out, at, size);
             at += size;
             out += size;
@@ -171,7 +171,7 @@ static int decode_string(struct parser *parser, char *at, char **ret_end)
     return 0;
 }
 
-/* The parser stands behind the opening quote, and afterwards behind the closing one. */
+/* The parser is behind the opening quote before the call, and behind the closing quote after it. */
 static inline int parse_string(struct parser *parser, const char **ret, size_t *ret_size)
 {
     char *start = parser->at, *end = skip_plain(start);
@@ -231,7 +231,7 @@ static int parse_number(struct parser *parser, struct json *json)
         return fail(parser, at, "a digit must follow the sign of a number");
     if (*digits == '0' && (at - digits > 1 || is_digit(*at)))
         return fail(parser, digits, "a number may not start with 0");
-    bool fits = !(negative && value == 0); /* -0 keeps its sign as a real */
+    bool fits = !(negative && value == 0); /* -0 stays a real number, to keep its sign */
     for (; is_digit(*at); at++) {
         uint64_t digit = (uint64_t)(*at - '0'), limit = (uint64_t)INT64_MAX + negative;
         fits = fits && value <= (limit - digit) / 10;
@@ -258,7 +258,7 @@ static int parser_enter(struct parser *parser)
     return 0;
 }
 
-/* Behind a value: 1 if another follows, 0 at the end of the list. */
+/* Parses what follows a value: 1 if another value follows, 0 at the end of the list. */
 static inline int parse_separator(struct parser *parser, char close, const char *expected)
 {
     skip_space(parser);
@@ -317,7 +317,7 @@ static int parse_member(struct parser *parser, struct json *object, struct json_
         return result;
     value->name = name;
     if (!parser->limits->repeats && !json_names_add(names, object, value, size)) {
-        parser->line = line; /* point to the name, not behind its value */
+        parser->line = line; /* the error points to the name, not behind its value */
         parser->line_start = line_start;
         return fail(parser, start, "the name '%.*s' stands twice in one object", ERROR_NAME_MAX,
                     name);

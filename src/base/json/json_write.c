@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-enum { COMPACT = -1 }; /* instead of a level of indentation */
+enum { COMPACT = -1 }; /* in place of an indentation level: no indentation */
 
-/* The bytes that start a run of plain text: neither a quote, a backslash, a control character nor
+/* The size of the run of plain bytes at the start: no quote, backslash, control character or byte
  * outside ASCII. */
 static inline size_t plain_size(const char *text, size_t size)
 {
@@ -34,7 +34,7 @@ static void json_write_escaped(struct buf *buf, unsigned char c)
         buf_printf(buf, "\\u%04x", c);
 }
 
-/* The rest of a string that is not all plain. */
+/* Writes a string from its first special byte on. */
 static void write_special(struct buf *buf, const char *text, size_t size)
 {
     for (size_t at = 0; at < size;) {
@@ -56,7 +56,8 @@ static void write_special(struct buf *buf, const char *text, size_t size)
     }
 }
 
-/* The string in quotes, and `behind` it; a plain one, which most are, in one piece. */
+/* Writes the string in quotes, followed by `behind`. A plain string, which most are, is written in
+ * one piece. */
 static void write_string(struct buf *buf, const char *text, size_t size, const char *behind,
                          size_t behind_size)
 {

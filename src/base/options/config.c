@@ -1,6 +1,5 @@
-/* Values of options from a file, and back into a tree; see options.h. The file is an object of
- * names and values, in YAML or JSON: the names are those of the command line, without the dashes
- * before them. */
+/* Reads option values from a file, and writes them into a tree; see options.h. The file is an
+ * object in YAML or JSON whose names are those of the options, without dashes. */
 #include "base/json/yaml.h"
 #include "base/options/internal.h"
 #include "base/system/file.h"
@@ -9,8 +8,7 @@
 
 enum { CONFIG_MAX = 1 << 20, CONFIG_NODES_MAX = 10000, CONFIG_DEPTH_MAX = 8 };
 
-/* Everything that can be said without the option's type: a name that is not there or there twice is
- * never meant. */
+/* Checks the names in the file: an unknown name and a name that stands twice are errors. */
 static int config_check_names(const struct command *command, const struct option_config *config,
                               struct err *err)
 {
@@ -54,7 +52,8 @@ int options_config_read(const struct command *command, const char *path, struct 
     struct json *values = json_first(documents);
     if (json_count(documents) != 1 || values->type != JSON_OBJECT)
         return err_set(err, ERR_USAGE,
-                       "'%s' is no list of options and their values, as 'steps: 400'", path);
+                       "'%s' is not a list of options and their values, such as 'steps: 400'",
+                       path);
     ret->values = values;
     return config_check_names(command, ret, err);
 }

@@ -1,5 +1,6 @@
-/* The whole of a main(): find the command, parse, run; see options.h. Help that was asked for goes
- * to stdout, a complaint to stderr with exit code 2. What was printed in vain is a failure. */
+/* The whole main() of a program: finds the command, parses and runs it; see options.h. Requested
+ * help goes to stdout; an error goes to stderr with exit code 2. Output that cannot be written is a
+ * failure. */
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/options/internal.h"
@@ -30,8 +31,8 @@ static void write_help(const struct program *program, const struct command *comm
     fwrite(text.data, 1, text.size, stream);
 }
 
-/* The end of everything that prints: a full disk behind `>` is found here at the latest. A reader
- * that went away (`| head`) had all it wanted. */
+/* Flushes stdout: a full disk behind `>` is noticed here at the latest. A closed pipe (`| head`) is
+ * no failure. */
 static int main_finish(const struct program *program, int code, bool must_arrive)
 {
     bool failed = ferror(stdout);
@@ -51,7 +52,7 @@ static int print_help(const struct program *program, const struct command *comma
     return main_finish(program, 0, true);
 }
 
-/* The last line for whoever reads the lines of --log json and nothing else. */
+/* Prints the failure as a JSON event, for readers of `--log json` output. */
 static void log_failure(const struct command *command, const void *values, const struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -148,7 +149,7 @@ static bool is_help(const char *word)
     return str_eq(word, "--help") || str_eq(word, "-h") || str_eq(word, "help");
 }
 
-/* `help --man` and `help --completion SHELL`: what a package installs beside the program. */
+/* `help --man` and `help --completion SHELL`: files that a package installs with the program. */
 static int print_for_package(const struct program *program, const char *version, int argc,
                              char **argv)
 {
@@ -167,7 +168,7 @@ static int print_for_package(const struct program *program, const char *version,
     return main_finish(program, 0, true);
 }
 
-/* `help CMD SUB`: the command that the words name. */
+/* `help CMD SUB`: prints the help of this command. */
 static int main_help(const struct program *program, const char *version, int argc, char **argv)
 {
     if (argc > 0 && (str_eq(argv[0], "--man") || str_eq(argv[0], "--completion")))
@@ -184,8 +185,9 @@ static int main_help(const struct program *program, const char *version, int arg
     return print_help(program, command);
 }
 
-/* A file that is opened while descriptor 0, 1 or 2 is closed would get its number, and be lost or
- * written to as soon as the program uses that descriptor. Writing to a closed one still fails. */
+/* If descriptor 0, 1 or 2 is closed, the next opened file would get its number, and output of the
+ * program would go to that file. Opens /dev/null in its place; writing to such a descriptor still
+ * fails. */
 static void fill_standard_descriptors(void)
 {
     int fd;
@@ -216,7 +218,7 @@ int options_main(const struct program *program, const char *version, int argc, c
     while (list && at < argc) {
         const struct command *found = command_find(list, argv[at]);
         if (!found && command && command->run)
-            break; /* a command that works with and without subcommands */
+            break; /* the command works with and without subcommands */
         if (!found && command && is_help(argv[at]))
             return print_help(program, command);
         if (!found)

@@ -1,13 +1,13 @@
-/* One man page for a program and all its commands, in man(7); see options.h. It names no date, so
- * that the same source gives the same page. */
+/* Writes one man page for a program and all its commands, in man(7) format; see options.h. It has
+ * no date, so that the same source gives the same page. */
 #include "base/options/internal.h"
 #include "base/str.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Text for roff: a backslash and a hyphen are escaped, a dot or quote that starts a line is
- * protected. */
+/* Writes text for roff: escapes backslashes and hyphens, and protects a dot or quote at the start
+ * of a line. */
 static void man_write_text(struct buf *buf, const char *text, size_t size)
 {
     bool line_start = true;

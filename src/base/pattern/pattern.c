@@ -1,4 +1,4 @@
-/* Following the steps of an expression through a text; see pattern.h. */
+/* Executes the steps of an expression on a text; see pattern.h. */
 #include "base/pattern/pattern.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 
 enum { WORK_MAX = 50 * 1000 * 1000, NO_CHARACTER = 0x110000 };
 
-/* The steps a match may be at, each once. */
+/* The set of steps that a match may be at. */
 struct places {
     uint32_t *list;
     uint32_t count;
@@ -19,8 +19,8 @@ struct places {
 struct search {
     const struct pattern *pattern;
     struct places now, next;
-    uint32_t *stack;  /* of steps to visit */
-    uint64_t *marked; /* by step: the round in which it was visited */
+    uint32_t *stack;  /* steps to visit */
+    uint64_t *marked; /* per step: the round in which it was visited last */
     uint64_t round;
     size_t work;
     bool found;
@@ -32,7 +32,7 @@ static bool pattern_is_word(uint32_t character)
            (character >= 'a' && character <= 'z') || character == '_';
 }
 
-/* Whether a step that takes no character may be passed between these two. */
+/* Whether a step that matches no character passes between these two characters. */
 static bool step_passes(enum pattern_op op, uint32_t before, uint32_t after)
 {
     switch (op) {
@@ -61,7 +61,7 @@ static void search_push(struct search *search, size_t *depth, uint32_t step)
     search->stack[(*depth)++] = step;
 }
 
-/* All steps that can be reached from `start` without taking a character. */
+/* Adds all steps that are reachable from `start` without matching a character. */
 static void search_reach(struct search *search, struct places *places, uint32_t start,
                          uint32_t before, uint32_t after)
 {
@@ -105,7 +105,7 @@ static bool set_has(const struct pattern_set *set, uint32_t character)
     return low < set->count && character >= set->ranges[low].first;
 }
 
-/* Bytes that are no character count as the one that stands for such. */
+/* Decodes a character. An invalid byte counts as U+FFFD. */
 static uint32_t pattern_decode_utf8(const char *text, size_t size, size_t *ret_size)
 {
     const unsigned char *bytes = (const unsigned char *)text;

@@ -1,9 +1,9 @@
-/* From the tree of an expression to its steps, counted before they are made; see pattern.h. */
+/* Compiles the syntax tree of an expression into steps, which are counted first; see tree.h. */
 #include "base/pattern/tree.h"
 
-/* Chains of what stands one after the other lean to the left, as long as the expression is: they
- * are walked, not called. How many steps a node takes; more than the limit is only known to be
- * more. */
+/* The number of steps of a node; beyond the limit, any number above it. Concatenations are chains
+ * that lean to the left and may be as long as the expression, so they are walked in a loop, not by
+ * recursion. */
 static size_t count_steps(const struct pattern_node *node)
 {
     size_t count = 0, inner;
@@ -55,7 +55,7 @@ static void emit_repeat(struct emitter *emitter, struct arena *scratch,
             (struct pattern_step){.op = OP_SPLIT, .a = split + 1, .b = emitter->count};
         return;
     }
-    /* Each may be the last: all of them skip to the end. */
+    /* Each optional repetition may be the last, so each can jump to the end. */
     uint32_t first = emitter->count;
     for (int i = node->min; i < node->max; i++) {
         emitter->steps[emitter->count] =
@@ -83,7 +83,7 @@ static void emit_either(struct emitter *emitter, struct arena *scratch,
 static void emit_node(struct emitter *emitter, struct arena *scratch,
                       const struct pattern_node *node)
 {
-    /* The chain from its far end on. */
+    /* Emits the chain from its far end on. */
     size_t length = 0;
     for (const struct pattern_node *at = node; at->type == NODE_BOTH; at = at->left)
         length++;
@@ -110,9 +110,9 @@ int pattern_compile(struct arena *arena, const char *expression, const struct pa
                     struct err *err)
 {
     const struct pattern_node *node;
-    int r = pattern_parse(arena, expression, &node, err);
-    if (r < 0)
-        return r;
+    int result = pattern_parse(arena, expression, &node, err);
+    if (result < 0)
+        return result;
     size_t count = count_steps(node) + 1;
     if (count > PATTERN_PROGRAM_MAX)
         return err_set(err, ERR_BAD_REQUEST, "error parsing regexp: expression too large: `%.100s`",

@@ -14,11 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the processes in the background know. */
+/* State of the processes in the background. */
 struct background {
     const struct cluster_options *options;
-    int ready_fd; /* to `up`: one byte when ready, else the sentence why not; -1: `up` has heard */
-    int alive_fd; /* to the keeper, or -1 */
+    int ready_fd; /* pipe to `up`: one zero byte when the server is ready, else the error message;
+                     -1: closed already */
+    int alive_fd; /* pipe to the supervisor, or -1 */
 };
 
 static void background_tell(int *fd, const char *data, size_t size)
@@ -37,8 +38,8 @@ static void on_ready(void *context)
     background_tell(&background->alive_fd, "", 1);
 }
 
-/* Close what the caller's shell happened to leave open: a background server that holds the end of a
- * pipe would keep its reader waiting for ever. */
+/* Closes descriptors that were inherited from the shell: a background server that holds the end of
+ * a pipe would keep its reader waiting forever. */
 static void close_inherited(const int *keep, size_t count)
 {
     unsigned from = STDERR_FILENO + 1;
@@ -55,7 +56,7 @@ static void close_inherited(const int *keep, size_t count)
     }
 }
 
-/* Leave the terminal, keep what is said in the log file. */
+/* Leaves the terminal and writes the output to the log file. */
 static int leave_terminal(const struct state_dir *state, struct err *err)
 {
     setsid();
@@ -76,7 +77,7 @@ static int report_failure(struct background *background, const struct err *err)
     return err_info(err->code)->exit_code;
 }
 
-/* Serve in this process; returns its exit code. */
+/* Runs the server in this process; returns its exit code. */
 static int background_serve(struct background *background)
 {
     struct err err = ERR_INIT;
@@ -97,7 +98,7 @@ static int on_serve(void *context, int alive_fd)
     return background_serve(background);
 }
 
-/* `up` waits for the end of this pipe, which the server has now. */
+/* Closes this end of the pipe, which the server has now: `up` waits for its end. */
 static void on_first_started(void *context)
 {
     struct background *background = context;
@@ -113,14 +114,14 @@ static int run_in_background(const struct cluster_options *options, int lock, in
     close_inherited((int[]){lock, options->listen_fd, ready_fd}, 3);
     if (leave_terminal(options->state, &err) < 0)
         return report_failure(&background, &err);
-    const struct server_supervisor keeper = {.state = options->state,
-                                             .serve = on_serve,
-                                             .started = on_first_started,
-                                             .context = &background};
-    return restart ? server_supervisor_run(&keeper) : background_serve(&background);
+    const struct server_supervisor supervisor = {.state = options->state,
+                                                 .serve = on_serve,
+                                                 .started = on_first_started,
+                                                 .context = &background};
+    return restart ? server_supervisor_run(&supervisor) : background_serve(&background);
 }
 
-/* Wait for the one byte, the sentence, or the death of the server. */
+/* Waits for the zero byte, the error message, or the end of the server. */
 static int wait_until_ready(pid_t child, int fd, const struct state_dir *state, struct err *err)
 {
     char text[ERR_MESSAGE_MAX] = "";

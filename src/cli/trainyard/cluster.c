@@ -1,4 +1,4 @@
-/* The embedded cluster put together; see cluster.h. */
+/* The embedded cluster; see cluster.h. */
 #include "cli/trainyard/cluster.h"
 
 #include "base/budget.h"
@@ -29,12 +29,13 @@
 
 enum {
     READY_POLL_MS = 10,
-    CALM_CHECK_MS = 1000, /* on_trim() runs so often while clients hold little */
-    BURST_CHECK_MS = 100, /* on_trim() runs so often while clients hold much */
+    CALM_CHECK_MS = 1000, /* interval of on_trim() while clients hold little memory */
+    BURST_CHECK_MS = 100, /* interval of on_trim() while clients hold much memory */
     TRIM_MS = 60 * 1000,
-    BURST_MIN = 8 * 1024 * 1024, /* bytes; smaller bursts wait for the next TRIM_MS */
+    BURST_MIN =
+        8 * 1024 * 1024, /* bytes; after a smaller burst memory is trimmed at the next TRIM_MS */
     API_SOCKETS = 3,
-    API_PORT = 6443, /* where pods find the API, whatever port it has on the machine */
+    API_PORT = 6443, /* port of the API server in the pod network */
 };
 
 struct cluster {
@@ -48,28 +49,29 @@ struct cluster {
     struct store *store;
     struct engine *engine;
     struct tls_server *tls;
-    struct budget_group http_memory;          /* of all servers together */
-    struct http_server *servers[API_SOCKETS]; /* on the machine, and in the pod network */
-    struct http_transport *transport;         /* the controllers' way to the API: in process */
+    struct budget_group http_memory;          /* memory of the clients of all servers */
+    struct http_server *servers[API_SOCKETS]; /* listeners on the machine and in the pod network */
+    struct http_transport *transport;         /* in-process transport of the controllers */
     struct engine_controllers *controllers;
-    struct host_ports *host_ports; /* of the replicas of both */
+    struct host_ports *host_ports; /* host ports of the replicas of both kinds */
     struct training_controller *tfjobs, *pytorchjobs;
     struct workflow_controller *workflows;
     struct node_runtime *runtime;
 
-    struct kube_client *probe; /* asks whether the nodes are ready */
+    struct kube_client *probe; /* checks whether the nodes are ready */
     struct loop_timer probe_timer;
     struct loop_timer trim_timer;
     int64_t next_trim_ms;
-    size_t burst; /* the most that clients held since memory was trimmed, in bytes */
+    size_t burst; /* the most bytes that clients held since memory was trimmed */
     void (*ready)(void *context);
     void *ready_context;
-    struct err failed; /* what went wrong after the loop had started */
-    int closing;       /* parts that have yet to say that they are closed */
+    struct err failed; /* failure after the loop had started */
+    int closing;       /* number of parts that are not closed yet */
 };
 
-/* The other programs lie beside this one, in a build directory as in /usr/bin. */
-static const char *beside_me(struct arena *arena, const char *name)
+/* The other programs are in the directory of this one, both in a build directory and in /usr/bin.
+ */
+static const char *program_path(struct arena *arena, const char *name)
 {
     char path[4096];
     ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -88,8 +90,8 @@ static int check_programs(const struct node_options *options, struct err *err)
     return 0;
 }
 
-/* Before any pod is started, which could read it otherwise. A server that comes back after a crash
- * does without a file that its user has removed meanwhile. */
+/* Writes the kubeconfig before any pod starts, which could otherwise read it. A server that
+ * restarts after a crash does not recreate a file that the user has removed. */
 static int write_kubeconfig(struct cluster *cluster, struct err *err)
 {
     const struct cluster_options *options = cluster->options;
@@ -130,7 +132,8 @@ static int serve_on(struct cluster *cluster, int listen_fd, struct http_server *
     return http_server_new(cluster->loop, &server, engine_handle, cluster->engine, ret, err);
 }
 
-/* On the machine, and in the pod network at the usual port and at the one the kubeconfig names. */
+/* Listens on the machine, and in the pod network at the usual port and at the port of the
+ * kubeconfig. */
 static int serve_api(struct cluster *cluster, struct err *err)
 {
     const int ports[] = {API_PORT, cluster->options->port};
@@ -152,7 +155,7 @@ static void log_store(void *context, const char *text)
     log_error("store", "%s", text);
 }
 
-/* The store serves what is intact; the log says what is not, and what to do about it. */
+/* The store serves intact objects; the log lists the damage and what to do about it. */
 static void log_damage(const struct store *store, const char *state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -202,7 +205,7 @@ static int open_api(struct cluster *cluster, struct err *err)
     return serve_api(cluster, err);
 }
 
-/* Pods live in a network where this process is not: their node knows the way. */
+/* Connects to a pod through its node, because this process is not in the pod network. */
 static void *dial_pod(void *context, const struct json *pod, int port, training_dial_done *done,
                       void *done_context)
 {
@@ -236,7 +239,8 @@ static void open_operator(struct cluster *cluster)
                                                    .shared_address = shared,
                                                    .dialer = &dialer,
                                                    .claims = &claims,
-                                                   /* Ours starts PodGroups all or none. */
+                                                   /* The built-in scheduler starts all pods of a
+                                                    * PodGroup or none. */
                                                    .gang_scheduler = "scheduler-plugins-scheduler"};
     cluster->tfjobs =
         training_controller_new(cluster->loop, cluster->transport, &TRAINING_TFJOB, &training);
@@ -246,7 +250,7 @@ static void open_operator(struct cluster *cluster)
 
 static int open_controllers(struct cluster *cluster, struct err *err)
 {
-    /* Pipelines name accounts that an installation of Kubeflow would have made. */
+    /* Pipelines use service accounts that an installation of Kubeflow would have created. */
     struct workflow_controller_options workflows = {.make_accounts = true};
     cluster->transport =
         http_local_new(cluster->loop, engine_handle, cluster->engine, cluster->credentials.token);
@@ -269,7 +273,8 @@ static void stop_for(struct cluster *cluster, const struct err *err)
     loop_stop(cluster->loop);
 }
 
-/* Ready is: the API answers and every node says so. Then the file that tells others is written. */
+/* The cluster is ready when the API answers and every node is Ready. Then the file that tells other
+ * commands about the server is written. */
 static void cluster_announce(struct cluster *cluster)
 {
     struct err err = ERR_INIT;
@@ -288,7 +293,7 @@ static void cluster_announce(struct cluster *cluster)
     cluster->ready(cluster->ready_context);
 }
 
-/* A store that takes no writes (on a full disk, say) takes no new node either. */
+/* A store that refuses writes (for example on a full disk) accepts no new node either. */
 static bool stop_if_store_fails(struct cluster *cluster)
 {
     struct err err = ERR_INIT;
@@ -296,11 +301,11 @@ static bool stop_if_store_fails(struct cluster *cluster)
         return false;
     if (err.sys == ENOSPC)
         err_set(&err, ERR_IO,
-                "the nodes cannot be added because the disk of '%s' is full: delete files on this "
+                "cannot add the nodes because the disk of '%s' is full: delete files on this "
                 "disk, then run 'trainyard up' again",
                 cluster->options->state->path);
     else
-        err_wrap(&err, "the nodes cannot be added");
+        err_wrap(&err, "cannot add the nodes");
     stop_for(cluster, &err);
     return true;
 }
@@ -327,8 +332,8 @@ static void cluster_probe(struct loop_timer *timer)
     kube_list(cluster->probe, &KUBE_NODES, NULL, NULL, NULL, on_nodes, cluster);
 }
 
-/* Free memory goes back to the system every minute, and also soon after a burst of large requests.
- * Otherwise the memory of the next burst would come on top of it. */
+/* Returns free memory to the system every minute, and also soon after a burst of large requests:
+ * otherwise the memory of the next burst would be added to it. */
 static void on_trim(struct loop_timer *timer)
 {
     struct cluster *cluster = CONTAINER_OF(timer, struct cluster, trim_timer);
@@ -359,10 +364,11 @@ static void on_cluster_closed(void *context)
         loop_stop(cluster->loop);
 }
 
-/* In the reverse order of opening. The store is last to end: it commits what is queued. */
+/* Closes the parts in the reverse order of opening. The store ends last and commits the queued
+ * writes. */
 static void close_cluster(struct cluster *cluster, bool failed)
 {
-    unlink(cluster->options->state->server); /* nobody may count on this server any more */
+    unlink(cluster->options->state->server); /* other commands must not use this server any more */
     if (cluster->loop) {
         loop_timer_stop(&cluster->probe_timer);
         loop_timer_stop(&cluster->trim_timer);
@@ -410,9 +416,9 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         .node_names = options->node_names,
         .size = options->size,
         .api_port = options->port,
-        .step_path = beside_me(cluster.arena, "trainyard-step"),
-        .prober_path = beside_me(cluster.arena, "trainyard"),
-        .trainer_path = beside_me(cluster.arena, "trainer"),
+        .step_path = program_path(cluster.arena, "trainyard-step"),
+        .prober_path = program_path(cluster.arena, "trainyard"),
+        .trainer_path = program_path(cluster.arena, "trainer"),
         .plain = options->plain,
         .isolated = options->isolated,
         .resolv_conf = options->resolv_conf,
@@ -420,12 +426,12 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         .shares = options->shares,
     };
     mem_return_large_blocks();
-    signal(SIGPIPE, SIG_IGN); /* a program in a pod may stop reading while somebody writes to it */
-    signal(SIGCHLD, SIG_DFL); /* whoever started us may not care how its children end; we do */
+    signal(SIGPIPE, SIG_IGN); /* a program in a pod may stop reading while its input is written */
+    signal(SIGCHLD, SIG_DFL); /* the parent process may ignore SIGCHLD, which is inherited */
     int result = check_programs(&cluster.node_options, err);
     if (result == 0)
         result = credentials_load(cluster.arena, options->state, &cluster.credentials, err);
-    /* Namespaces first: they can only be entered while there is one thread. */
+    /* Namespaces come first, because a process can enter them only while it has one thread. */
     if (result == 0)
         result = node_space_enter(&cluster.node_options, &cluster.space, err);
     if (result == 0)

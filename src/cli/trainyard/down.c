@@ -1,4 +1,4 @@
-/* trainyard down: end the embedded cluster and its pods. */
+/* trainyard down: stops the embedded cluster and its pods. */
 #include "cli/trainyard/commands.h"
 #include "cli/trainyard/server_supervisor.h"
 #include "cli/trainyard/state_dir.h"
@@ -21,7 +21,7 @@ struct down_values {
     bool wipe;
 };
 
-/* SIGTERM, then SIGKILL: what was acknowledged is on disk in either case. */
+/* Sends SIGTERM, then SIGKILL. Acknowledged writes are on disk in either case. */
 static int stop_server(pid_t pid, struct err *err)
 {
     _cleanup_fd_ int fd = pidfd_open(pid, 0);
@@ -34,11 +34,12 @@ static int stop_server(pid_t pid, struct err *err)
         return 0;
     fprintf(stderr, "trainyard: process %d does not end: killing it\n", (int)pid);
     int result = process_kill(fd, PROCESS_DEATH_MS, err);
-    return result < 0 ? err_wrap(err, "cannot end the server (process %d)", (int)pid) : 0;
+    return result < 0 ? err_wrap(err, "cannot stop the server (process %d)", (int)pid) : 0;
 }
 
-/* The keeper ends the server and then itself, also while it waits to start the next one. */
-static int stop_keeper(const struct state_dir *state, bool *ret_was_running, struct err *err)
+/* Stops the supervisor, which stops the server first, or ends while it waits to restart the server.
+ */
+static int stop_supervisor(const struct state_dir *state, bool *ret_was_running, struct err *err)
 {
     _cleanup_fd_ int pidfd = -1;
     pid_t pid;
@@ -59,7 +60,7 @@ static int server_down(const struct state_dir *state, bool wipe, bool *ret_was_r
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct state_server server = {0};
     bool was_kept = false;
-    int result = stop_keeper(state, &was_kept, err);
+    int result = stop_supervisor(state, &was_kept, err);
     if (result == 0)
         result = state_dir_server(arena, state, &server, err);
     if (result == 0 && server.running)
@@ -105,10 +106,11 @@ static const struct option OPTIONS[] = {
 const struct command COMMAND_DOWN = {
     .name = "down",
     .synonyms = "stop|destroy|kill|end",
-    .summary = "end the embedded cluster and every pod in it",
-    .description = "Ends the server and the pods. The state stays, so that the next 'trainyard up' "
-                   "finds every "
-                   "object again; with --wipe nothing is left.",
+    .summary = "stop the embedded cluster and every pod in it",
+    .description =
+        "Stops the server and the pods. The state stays, so that the next 'trainyard up' "
+        "finds every "
+        "object again; --wipe deletes the state as well.",
     .options = OPTIONS,
     .values_size = sizeof(struct down_values),
     .run = down_run,

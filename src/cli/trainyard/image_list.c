@@ -109,7 +109,7 @@ static const struct option OPTIONS[] = {
      .fallback = "text",
      .choices = "text|json",
      .value = "FORMAT",
-     .help = "how to print it: text or json"},
+     .help = "output format: text or json"},
     {0},
 };
 

@@ -1,4 +1,4 @@
-/* The operator's own HTTP; see operator_server.h. */
+/* The operator's HTTP server; see operator_server.h. */
 #include "cli/trainyard/operator_server.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@ struct operator_server {
     struct operator_server_options options;
     struct http_server *servers[ADDRESSES];
     int open;
-    struct loop_task none; /* where there is nothing to close */
+    struct loop_task none; /* calls `closed` if there is no listener */
     void (*closed)(void *context);
     void *closed_context;
     struct prometheus_collector collector;
@@ -39,8 +39,8 @@ int operator_server_parse(struct arena *arena, const char *text, const char **re
     if (str_is_empty(text) || str_eq(text, "0"))
         return 0;
     if (str_to_int64(port_text, 0, 65535, &port, NULL) < 0)
-        return err_set(err, ERR_USAGE, "'%s' is no address to listen on: write HOST:PORT or :PORT",
-                       text);
+        return err_set(err, ERR_USAGE,
+                       "'%s' is not an address to listen on: write HOST:PORT or :PORT", text);
     size_t size = strlen(host);
     if (size > 1 && host[0] == '[' && host[size - 1] == ']')
         host = arena_strndup(arena, host + 1, size - 2);
@@ -118,7 +118,7 @@ static int listen_on(struct operator_server *server, const char *host, int port,
 {
     struct http_server_options options = {.connections_max = CONNECTIONS_MAX};
     int result;
-    /* Everywhere: where the machine has no IPv6, on IPv4. */
+    /* All addresses; IPv4 only if the machine has no IPv6. */
     if (*host == '\0') {
         result = http_listen("::", port, &options.listen_fd, NULL, err);
         if (result < 0)
@@ -168,7 +168,7 @@ int operator_server_new(struct loop *loop, const struct operator_server_options 
                                      "Processor time that the operator has used", NULL);
     server->collector.collect = server_collect;
     prometheus_collector_add(options->metrics, &server->collector);
-    *ret = server; /* also where it fails half way: to be closed */
+    *ret = server; /* set even on failure, so that it can be closed */
     return open_all(server, err);
 }
 

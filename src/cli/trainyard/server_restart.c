@@ -1,4 +1,4 @@
-/* When a server is started again; see server_restart.h. */
+/* Decides about restarts of the server; see server_restart.h. */
 #include "cli/trainyard/server_restart.h"
 
 #include "base/system/crash.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-/* These two end a server that has not installed its handlers yet. */
+/* SIGINT and SIGTERM end a server that has not installed its handlers yet. */
 static bool was_asked_to_end(int status)
 {
     return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||

@@ -1,4 +1,4 @@
-/* Starting the server again after a crash; see server_keeper.h. */
+/* Restarts the server after a crash; see server_supervisor.h. */
 #include "cli/trainyard/server_supervisor.h"
 
 #include "base/cleanup.h"
@@ -19,19 +19,20 @@ enum { STOP_MS = 15 * 1000, EXIT_FAILED = 1 };
 int server_supervisor_find(const struct state_dir *state, int *ret_pidfd, pid_t *ret_pid,
                            struct err *err)
 {
-    return process_lock_holder(state->keeper, ret_pidfd, ret_pid, err);
+    return process_lock_holder(state->supervisor, ret_pidfd, ret_pid, err);
 }
 
-/* One server, from its start to its end. */
+/* One run of the server. */
 struct server_life {
     pid_t pid;
     int64_t started_ms;
-    bool answered; /* it was ready once */
-    bool asked;    /* the keeper was asked to end */
-    int status;    /* of waitpid() */
+    bool answered; /* the server was ready once */
+    bool asked;    /* the supervisor got a signal to stop */
+    int status;    /* from waitpid() */
 };
 
-/* Wait for one of the keeper's signals; 0 after timeout_ms. A negative timeout waits for ever. */
+/* Waits for a signal to the supervisor; returns 0 after timeout_ms. A negative timeout waits
+ * forever. */
 static int await_signal(int64_t timeout_ms)
 {
     const struct timespec timeout = {.tv_sec = timeout_ms / 1000,
@@ -55,13 +56,13 @@ static void block_signals(sigset_t *ret_old)
     sigaddset(&blocked, SIGCHLD);
     sigaddset(&blocked, SIGTERM);
     sigaddset(&blocked, SIGINT);
-    /* A process that ignores SIGCHLD has no children to wait for; that is inherited. */
+    /* A process that ignores SIGCHLD cannot wait for its children, and this is inherited. */
     signal(SIGCHLD, SIG_DFL);
     sigprocmask(SIG_BLOCK, &blocked, ret_old);
 }
 
-/* Wait for the server's end. A request to end is passed on; a server that does not obey it is
- * killed. */
+/* Waits for the end of the server. Forwards a request to stop; kills a server that does not obey
+ * it. */
 static void await_server_end(struct server_life *life)
 {
     int64_t deadline = -1;
@@ -81,7 +82,7 @@ static void await_server_end(struct server_life *life)
     }
 }
 
-static int run_server(const struct server_supervisor *keeper, const sigset_t *mask, bool first,
+static int run_server(const struct server_supervisor *supervisor, const sigset_t *mask, bool first,
                       struct server_life *ret, struct err *err)
 {
     int alive[2];
@@ -92,7 +93,7 @@ static int run_server(const struct server_supervisor *keeper, const sigset_t *ma
     if (ret->pid == 0) {
         sigprocmask(SIG_SETMASK, mask, NULL);
         close(alive[0]);
-        _exit(keeper->serve(keeper->context, alive[1]));
+        _exit(supervisor->serve(supervisor->context, alive[1]));
     }
     int failure = errno;
     close(alive[1]);
@@ -101,7 +102,7 @@ static int run_server(const struct server_supervisor *keeper, const sigset_t *ma
         return err_set_errno(err, failure, "cannot start a process");
     }
     if (first)
-        keeper->started(keeper->context);
+        supervisor->started(supervisor->context);
     await_server_end(ret);
     char byte;
     ret->answered = read(alive[0], &byte, 1) == 1;
@@ -109,15 +110,15 @@ static int run_server(const struct server_supervisor *keeper, const sigset_t *ma
     return 0;
 }
 
-static void supervisor_note(const struct server_supervisor *keeper,
+static void supervisor_note(const struct server_supervisor *supervisor,
                             const struct state_restarts *restarts)
 {
     struct err err = ERR_INIT;
-    if (state_dir_write_restarts(keeper->state, restarts, &err) < 0)
+    if (state_dir_write_restarts(supervisor->state, restarts, &err) < 0)
         log_warning("server", "%s", err.message);
 }
 
-/* Sleep before the next start. True: the keeper was asked to end meanwhile. */
+/* Waits before the next start. Returns true if the supervisor got a signal to stop. */
 static bool pause_before_restart(int64_t delay_ms)
 {
     int64_t deadline = moment_monotonic_ms() + delay_ms;
@@ -134,7 +135,7 @@ static int exit_code(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static int supervisor_run(const struct server_supervisor *keeper, const sigset_t *mask)
+static int supervisor_run(const struct server_supervisor *supervisor, const sigset_t *mask)
 {
     struct state_restarts restarts = {0};
     char cause[SERVER_CAUSE_MAX] = "", time[MOMENT_TEXT_MAX] = "";
@@ -142,7 +143,7 @@ static int supervisor_run(const struct server_supervisor *keeper, const sigset_t
     for (bool first = true;; first = false) {
         struct err err = ERR_INIT;
         struct server_life life;
-        if (run_server(keeper, mask, first, &life, &err) < 0) {
+        if (run_server(supervisor, mask, first, &life, &err) < 0) {
             log_error("server", "%s", err.message);
             life = (struct server_life){.started_ms = moment_monotonic_ms(),
                                         .status = W_EXITCODE(EXIT_FAILED, 0)};
@@ -150,17 +151,17 @@ static int supervisor_run(const struct server_supervisor *keeper, const sigset_t
         int64_t delay_ms = 0;
         enum server_outcome fate = server_restart_decide(
             life.status, moment_monotonic_ms() - life.started_ms, &crashes, &delay_ms);
-        /* A first server that never answered has told `up` why; another try would not help. */
+        /* A first server that never answered has told `up` why; a restart would not help. */
         if (life.asked || fate == SERVER_STOPPED || (first && !life.answered))
             return life.asked ? 0 : exit_code(life.status);
         server_restart_cause(life.status, cause);
         moment_format(moment_wall_ms(), time);
-        (void)unlink(keeper->state->server); /* it names a process that is gone */
+        (void)unlink(supervisor->state->server); /* the file names a process that has ended */
         restarts.cause = cause;
         restarts.time = time;
         restarts.gave_up = fate == SERVER_GIVEN_UP;
         restarts.waiting = fate == SERVER_RESTARTS;
-        supervisor_note(keeper, &restarts);
+        supervisor_note(supervisor, &restarts);
         if (restarts.gave_up) {
             log_error("server",
                       "ended with %s, the %dth time in a row: not starting it again; the pods go "
@@ -174,19 +175,19 @@ static int supervisor_run(const struct server_supervisor *keeper, const sigset_t
             return 0;
         restarts.count++;
         restarts.waiting = false;
-        supervisor_note(keeper, &restarts);
+        supervisor_note(supervisor, &restarts);
     }
 }
 
-int server_supervisor_run(const struct server_supervisor *keeper)
+int server_supervisor_run(const struct server_supervisor *supervisor)
 {
     _cleanup_fd_ int lock = -1;
     struct err err = ERR_INIT;
     sigset_t mask;
     block_signals(&mask);
-    if (process_lock_take(keeper->state->keeper, &lock, &err) < 0) {
+    if (process_lock_take(supervisor->state->supervisor, &lock, &err) < 0) {
         log_error("server", "%s", err.message);
         return EXIT_FAILED;
     }
-    return supervisor_run(keeper, &mask);
+    return supervisor_run(supervisor, &mask);
 }

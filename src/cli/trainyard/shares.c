@@ -17,8 +17,8 @@ static bool share_lies_in(const char *path, const char *directory)
     return strncmp(path, directory, size) == 0 && (path[size] == '/' || path[size] == '\0');
 }
 
-/* Keeps no directory that lies in another one of the list: pods have it already, and a pod could
- * put a link to anywhere in its place. */
+/* Adds a directory unless it lies inside another one of the list: pods have it already, and a pod
+ * could replace it with a link to any directory. */
 static size_t add_directory(const char **list, size_t count, const char *path)
 {
     size_t kept = 0;
@@ -34,7 +34,7 @@ static size_t add_directory(const char **list, size_t count, const char *path)
     return kept;
 }
 
-/* The real paths of the directories named, each once. */
+/* Resolves the directories to real paths, without duplicates. */
 static int find_directories(struct arena *arena, const struct state_dir *state,
                             const struct option_list *wanted, const char **ret, struct err *err)
 {

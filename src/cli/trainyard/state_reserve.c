@@ -1,4 +1,4 @@
-/* Room for the next start; see state_room.h. */
+/* Disk space for the next start; see state_reserve.h. */
 #include "cli/trainyard/state_reserve.h"
 
 #include "base/cleanup.h"
@@ -12,16 +12,16 @@
 
 enum {
     ROOM = 1024 * 1024, /* a start writes less than 100 KiB */
-    /* The first start also writes objects, which the store takes with its own room kept and some
-     * left beside it. */
+    /* The first start also writes objects, so it needs the reserve of the store and some free space
+     * besides. */
     ROOM_FIRST = STORE_RESERVE_LOG + STORE_RESERVE_DATABASE + STORE_RESERVE_AGAIN,
 };
 
-static bool is_roomy(const struct state_dir *state, uint64_t needed, uint64_t *ret_free)
+static bool state_has_space(const struct state_dir *state, uint64_t needed, uint64_t *ret_free)
 {
     struct statvfs disk;
     if (statvfs(state->path, &disk) < 0 || disk.f_blocks == 0)
-        return true; /* a file system that does not count its blocks */
+        return true; /* the file system does not report its free blocks */
     *ret_free = (uint64_t)disk.f_bavail * disk.f_frsize;
     return *ret_free >= needed;
 }
@@ -29,10 +29,10 @@ static bool is_roomy(const struct state_dir *state, uint64_t needed, uint64_t *r
 int state_reserve_use(const struct state_dir *state, struct err *err)
 {
     uint64_t needed = file_exists(state->database) ? ROOM : ROOM_FIRST, left = 0;
-    if (is_roomy(state, needed, &left))
+    if (state_has_space(state, needed, &left))
         return 0;
     unlink(state->room);
-    if (is_roomy(state, needed, &left))
+    if (state_has_space(state, needed, &left))
         return 0;
     err_set(err, ERR_IO,
             "the disk of '%s' is full: %llu bytes are free, and a start needs %llu; delete files "

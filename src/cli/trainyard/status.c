@@ -1,4 +1,4 @@
-/* trainyard status: who runs in a state directory. */
+/* trainyard status: shows the server that runs in a state directory. */
 #include "cli/trainyard/commands.h"
 #include "cli/trainyard/server_supervisor.h"
 #include "cli/trainyard/state_dir.h"
@@ -15,8 +15,8 @@ struct status_values {
     const char *output;
 };
 
-/* The process that starts the server again after a crash; 0: none. */
-static pid_t keeper_pid(const struct state_dir *state)
+/* The pid of the supervisor; 0: none. */
+static pid_t supervisor_pid(const struct state_dir *state)
 {
     _cleanup_fd_ int pidfd = -1;
     pid_t pid;
@@ -26,10 +26,10 @@ static pid_t keeper_pid(const struct state_dir *state)
 static void add_restarts(struct arena *arena, struct json *json, const struct state_dir *state,
                          const struct state_restarts *restarts)
 {
-    pid_t keeper = keeper_pid(state);
-    json_set_bool(arena, json, "supervised", keeper != 0);
-    if (keeper)
-        json_set_int(arena, json, "supervisorPid", keeper);
+    pid_t supervisor = supervisor_pid(state);
+    json_set_bool(arena, json, "supervised", supervisor != 0);
+    if (supervisor)
+        json_set_int(arena, json, "supervisorPid", supervisor);
     json_set_int(arena, json, "restarts", restarts->count);
     if (restarts->time) {
         json_set_string(arena, json, "lastCrash", restarts->time);
@@ -86,9 +86,9 @@ static void print_text(struct arena *arena, const struct state_dir *state,
     printf("running     yes\npid         %d\nserver      https://127.0.0.1:%d\nkubeconfig  %s\n"
            "state       %s\nversion     %s\n",
            (int)server->pid, server->port, server->kubeconfig, state->path, server->version);
-    pid_t keeper = keeper_pid(state);
-    if (keeper)
-        printf("supervised  by process %d\n", (int)keeper);
+    pid_t supervisor = supervisor_pid(state);
+    if (supervisor)
+        printf("supervised  by process %d\n", (int)supervisor);
     else
         printf("supervised  no: the server is not started again after a crash\n");
     if (server->restarts.count)
@@ -132,16 +132,16 @@ static const struct option OPTIONS[] = {
      .fallback = "text",
      .choices = "text|json",
      .value = "FORMAT",
-     .help = "how to print it: text or json"},
+     .help = "output format: text or json"},
     {0},
 };
 
 const struct command COMMAND_STATUS = {
     .name = "status",
-    .summary = "tell whether the embedded cluster runs, and where",
+    .summary = "show whether the embedded cluster runs, and where",
     .description = "Prints the process, the port, the kubeconfig and the version of the cluster "
                    "that runs in the state directory, and whether its server crashed and was "
-                   "started again. The exit code is 1 if none runs.",
+                   "restarted. The exit code is 1 if none runs.",
     .options = OPTIONS,
     .values_size = sizeof(struct status_values),
     .run = status_run,

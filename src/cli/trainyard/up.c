@@ -1,4 +1,4 @@
-/* trainyard up: start the embedded cluster, in the background unless asked otherwise, and return
+/* trainyard up: starts the embedded cluster, in the background unless asked otherwise, and returns
  * when it is ready. */
 #include "cli/trainyard/background.h"
 #include "cli/trainyard/cluster.h"
@@ -90,7 +90,7 @@ static int refuse_taken(int64_t port, struct err *err)
                    (int)port, known ? holder : "a program of another user");
 }
 
-/* The server does not stay in the directory it was started from. */
+/* Makes a path absolute, because the server changes its working directory. */
 static const char *path_absolute(struct arena *arena, const char *path)
 {
     _cleanup_free_ char *current = getcwd(NULL, 0);
@@ -123,7 +123,7 @@ static int up_start(const struct up_values *wanted, struct err *err)
                 "other options\n");
         return 0;
     }
-    /* The lock goes to the server with the fork; that it was free is known from here on. */
+    /* The server inherits the lock by fork(). From here on no other server can start. */
     result = state_dir_lock(&state, &lock, err);
     if (result == 0)
         result = state_reserve_use(&state, err);
@@ -179,7 +179,7 @@ static const struct option OPTIONS[] = {
      .min = 0,
      .max = 65535,
      .value = "N",
-     .help = "TCP port of the API on 127.0.0.1; 0 takes any free one"},
+     .help = "TCP port of the API server on 127.0.0.1; 0 chooses a free one"},
     {.name = "kubeconfig",
      .type = OPTION_STRING,
      .offset = offsetof(struct up_values, kubeconfig),
@@ -189,27 +189,29 @@ static const struct option OPTIONS[] = {
      .type = OPTION_STRING,
      .offset = offsetof(struct up_values, settings.nodes),
      .value = "N|NAME,…",
-     .help = "how many nodes, or their names (default: those of the last time, else 1)"},
+     .help = "number of nodes, or their names (default: as in the last 'up', else 1)"},
     {.name = "cpus",
      .type = OPTION_STRING,
      .offset = offsetof(struct up_values, settings.cpus),
      .value = "N",
      .check = up_settings_check_cpus,
-     .help = "how many cpus each node offers, as 8, 2.5 or 500m; more than the machine has is "
-             "allowed, 0 is what it has (default: as the last time, else 0)"},
+     .help =
+         "CPUs that each node offers, as 8, 2.5 or 500m; may be more than the machine has; 0 means "
+         "all of the machine (default: as in the last 'up', else 0)"},
     {.name = "memory",
      .type = OPTION_STRING,
      .offset = offsetof(struct up_values, settings.memory),
      .value = "SIZE",
      .check = up_settings_check_memory,
-     .help = "how much memory each node offers, as 8Gi; more than the machine has is allowed, 0 is "
-             "what it has (default: as the last time, else 0)"},
+     .help =
+         "memory that each node offers, as 8Gi; may be more than the machine has; 0 means all of "
+         "the machine (default: as in the last 'up', else 0)"},
     {.name = "resolv-conf",
      .type = OPTION_STRING,
      .offset = offsetof(struct up_values, resolv_conf),
      .value = "FILE",
      .check = check_resolv_conf,
-     .help = "names the name servers that know the names outside of the cluster (default: "
+     .help = "file with the name servers for names outside of the cluster (default: "
              "/etc/resolv.conf)"},
     {.name = "fake-gpus",
      .type = OPTION_INT,
@@ -218,36 +220,35 @@ static const struct option OPTIONS[] = {
      .min = 0,
      .max = FAKE_GPUS_MAX,
      .value = "N",
-     .help =
-         "count N GPUs that are not there, to try out jobs that ask for " KUBE_DEVICES_RESOURCE},
+     .help = "report N simulated GPUs, to try out jobs that request " KUBE_DEVICES_RESOURCE},
     {.name = "share",
      .type = OPTION_LIST,
      .offset = offsetof(struct up_values, shares),
      .value = "DIR",
      .help = "let every pod read and write this directory of the machine, at the same path; 'none' "
-             "shares none (default: those of the last time)"},
+             "shares no directory (default: those of the last 'up')"},
     {.name = "foreground",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, foreground),
-     .help = "stay in the foreground until Ctrl-C; a server that crashes is not started again, "
-             "which is left to the program that started it (systemd)"},
+     .help = "stay in the foreground until Ctrl-C; a crashed server is not restarted, because that "
+             "is the task of the program that started it (systemd)"},
     {.name = "no-restart",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, no_restart),
-     .help = "do not start the server again after a crash"},
+     .help = "do not restart the server after a crash"},
     {.name = "plain",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, plain),
-     .help = "run pods as plain processes, without namespaces, as on a machine that forbids them"},
+     .help =
+         "run pods as plain processes without namespaces, as on a machine that forbids namespaces"},
     {.name = "isolated",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, isolated),
-     .help = "leave pods without a way beyond the cluster"},
+     .help = "give pods no network access beyond the cluster"},
     {.name = "no-operator",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, no_operator),
-     .help = "leave TFJobs and PyTorchJobs alone: the operator is run by someone else, with "
-             "'trainyard operator'"},
+     .help = "do not run TFJobs and PyTorchJobs, because a separate 'trainyard operator' does"},
     {0},
 };
 
@@ -259,7 +260,7 @@ const struct command COMMAND_UP = {
         "Starts the embedded cluster in the background and returns when it is ready. Objects, logs "
         "and volumes "
         "survive 'trainyard down' and even kill -9; running pods survive kill -9 of the server, "
-        "which is started again after a crash.",
+        "which is restarted after a crash.",
     .examples = "trainyard up --nodes 3\nexport "
                 "KUBECONFIG=~/.local/state/trainyard/kubeconfig\nkubectl get nodes",
     .options = OPTIONS,

@@ -1,6 +1,6 @@
-/* The loop in virtual time; see sim_loop.h. Everything that happens is one of three: a batch of
- * deferred tasks, one timer, or (a timer of our own) one item of work. Where more than one could be
- * next, the seed decides. No thread, no descriptor and no clock of the machine is touched. */
+/* The loop in virtual time; see sim_loop.h. Each turn runs a batch of deferred tasks, one timer, or
+ * (by an internal timer) one work item. If more than one is possible, the seed decides. The loop
+ * uses no thread, no descriptor and no clock of the machine. */
 #include "loop/sim/sim_loop.h"
 
 #include "base/list.h"
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Work takes up to this long in virtual time, so that it overtakes and is overtaken. */
+/* Work takes up to this long in virtual time, so that its order varies. */
 enum { WORK_MS_MAX = 5 };
 
 struct sim_body {
@@ -19,7 +19,7 @@ struct sim_body {
     int64_t now_ms;
     int64_t wall_start_ms;
     bool stopped;
-    struct list_head work; /* struct work_slot: all that is under way */
+    struct list_head work; /* struct work_slot: all pending work */
 };
 
 struct work_slot {
@@ -48,7 +48,7 @@ static uint64_t timer_order(struct loop *loop)
     return rand_next(&body_of(loop)->rand);
 }
 
-/* Each turn looks for itself at what there is. */
+/* Nothing to do: each turn checks for tasks and timers itself. */
 static void sim_ignore(struct loop *loop)
 {
 }
@@ -78,7 +78,7 @@ static void work_start(struct loop *loop, struct loop_work *work)
     loop_timer_start(&slot->timer, (int64_t)rand_below(&body->rand, WORK_MS_MAX + 1));
 }
 
-/* Put the deferred tasks of this turn into an order drawn from the seed. */
+/* Puts the deferred tasks of this turn into an order drawn from the seed. */
 static void shuffle_deferred(struct sim_body *body)
 {
     VEC(struct loop_task *) tasks = {0};
@@ -94,7 +94,7 @@ static void shuffle_deferred(struct sim_body *body)
     vec_release(&tasks);
 }
 
-/* Let one thing happen that is not later than `limit_ms`; false if there is none. */
+/* Runs one event that is not later than `limit_ms`; false if there is none. */
 static bool sim_turn(struct sim_body *body, int64_t limit_ms)
 {
     const struct loop_timer *first = timer_heap_first(&body->loop.timers);

@@ -1,4 +1,4 @@
-/* The token of an HTTP client, read again when its file changes; see http_bearer.h. */
+/* The bearer token of an HTTP client, read again when its file changes; see bearer.h. */
 #include "net/http/bearer.h"
 
 #include "base/mem.h"

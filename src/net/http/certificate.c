@@ -1,4 +1,4 @@
-/* The certificate of an HTTP client, read again when its files change; see http_certificate.h. */
+/* The client certificate of an HTTP client, read again when its files change; see certificate.h. */
 #include "net/http/certificate.h"
 
 #include "base/mem.h"

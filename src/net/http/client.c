@@ -1,9 +1,9 @@
-/* The https transport on libcurl; see http_client.h. libcurl says which sockets and which deadline
- * it waits for, the loop tells it when they come, and it moves the bytes.
+/* The https transport on libcurl; see client.h. libcurl names the sockets and the deadline it waits
+ * for, the loop tells libcurl when they are due, and libcurl moves the bytes.
  *
- * libcurl allows no call on itself from within its callbacks, while a listener may start, cancel or
- * free whatever it likes. Therefore its callbacks only note what came, and listeners are called
- * when libcurl has returned. */
+ * libcurl allows no call on itself from within its callbacks, but the callbacks of a call may
+ * start, cancel or free any call. Therefore libcurl's callbacks only record what arrived, and the
+ * callbacks of calls run after libcurl has returned. */
 #include "net/http/client.h"
 
 #include "base/buf.h"
@@ -30,7 +30,7 @@ static void add_news(struct client_call *call)
         list_append(&call->client->news, &call->news_link);
 }
 
-/* One line of a head. There may be several heads: "100 Continue" comes before the answer. */
+/* Takes one header line. There may be several headers: "100 Continue" comes before the response. */
 static size_t on_header(char *line, size_t unit, size_t count, void *context)
 {
     struct client_call *call = context;
@@ -94,9 +94,9 @@ static void watch_close(struct watch *watch)
 static struct watch *watch_new(struct client *client, curl_socket_t fd)
 {
     struct watch *watch = mem_zalloc(sizeof(*watch));
-    int status = uv_poll_init_socket(loop_uv(client->loop), &watch->poll, fd);
-    if (status < 0)
-        mem_panic("http client: cannot watch a socket: %s", uv_strerror(status));
+    int result = uv_poll_init_socket(loop_uv(client->loop), &watch->poll, fd);
+    if (result < 0)
+        mem_panic("http client: cannot watch a socket: %s", uv_strerror(result));
     watch->client = client;
     watch->fd = fd;
     list_push(&client->watches, &watch->link);
@@ -147,7 +147,7 @@ static void set_error(const struct client_call *call, struct err *err)
     switch (call->result) {
     case CURLE_OPERATION_TIMEDOUT:
         if (call->timeout_ms > 0)
-            err_set(err, ERR_TIMEOUT, "%s %s: no whole answer within %lld ms", call->method,
+            err_set(err, ERR_TIMEOUT, "%s %s: no complete response within %lld ms", call->method,
                     call->url, (long long)call->timeout_ms);
         else
             err_set(err, ERR_TIMEOUT, "%s %s: %s", call->method, call->url, reason);
@@ -156,16 +156,16 @@ static void set_error(const struct client_call *call, struct err *err)
     case CURLE_UNSUPPORTED_PROTOCOL:
         err_set(err, ERR_INVALID, "%s %s: %s", call->method, call->url, reason);
         break;
-    case CURLE_WRITE_ERROR: /* on_header gave up */
-        err_set(err, ERR_TOO_LARGE, "%s %s: the answer's header is longer than %d bytes",
+    case CURLE_WRITE_ERROR: /* on_header() stopped the transfer */
+        err_set(err, ERR_TOO_LARGE, "%s %s: the response's header is longer than %d bytes",
                 call->method, call->url, HEADER_MAX);
         break;
-    default: /* not reached, not trusted, or broken off */
+    default: /* the server is not reachable or not trusted, or the connection broke */
         err_set(err, ERR_UNAVAILABLE, "%s %s: %s", call->method, call->url, reason);
     }
 }
 
-/* Who we say we are was not believed. */
+/* The server rejected the credential. */
 static void client_reject_credential(struct client *client)
 {
     http_bearer_mark_rejected(&client->bearer);
@@ -174,7 +174,7 @@ static void client_reject_credential(struct client *client)
         client->on_unauthorized(client->context);
 }
 
-/* Each callback may cancel the call, or free the transport with it. */
+/* Calls the callbacks of a call. Each of them may cancel the call, or free the transport. */
 static void client_deliver(struct client_call *call)
 {
     call->busy = true;
@@ -211,7 +211,7 @@ static void client_release(struct client *client)
         client_call_free(call);
     loop_timer_stop(&client->timer);
     curl_multi_cleanup(client->multi);
-    loop_timer_stop(&client->timer); /* the cleanup may have asked for it once more */
+    loop_timer_stop(&client->timer); /* the cleanup may have started it again */
     LIST_EACH_SAFE (struct watch, watch, &client->watches, link)
         watch_close(watch);
     free(client->base_url);
@@ -299,7 +299,9 @@ static struct http_call *client_start(struct http_transport *transport,
     http_client_set_request(call, request);
 
     list_push(&client->calls, &call->link);
-    curl_multi_add_handle(client->multi, call->easy); /* begins with the timer it asks for */
+    curl_multi_add_handle(
+        client->multi,
+        call->easy); /* the transfer begins when the timer fires that libcurl sets here */
     return &call->call;
 }
 
@@ -329,7 +331,7 @@ static const struct http_transport_ops OPS = {
 
 /* ---- the transport --------------------------------------------------------------------------- */
 
-/* The scheme must be there; a path may follow the host. Sets is_loopback. */
+/* Checks the URL: the scheme is required; a path may follow the host. Sets is_loopback. */
 static int check_url(struct client *client, struct err *err)
 {
     CURLU *url = curl_url();
@@ -350,8 +352,8 @@ static int check_url(struct client *client, struct err *err)
     return result;
 }
 
-/* libcurl checks a certificate against the name in the URL: so that becomes the certificate's, and
- * where to connect, and what to call the server in requests, is said apart. */
+/* libcurl verifies the certificate against the host of the URL. So the URL gets the certificate's
+ * name, and the real host and port and the Host header are set separately. */
 static int rename_server(struct client *client, const char *name, struct err *err)
 {
     CURLU *url = curl_url();
@@ -376,7 +378,8 @@ static int rename_server(struct client *client, const char *name, struct err *er
     curl_free(renamed);
     curl_url_cleanup(url);
     return done ? 0
-                : err_set(err, ERR_INVALID, "server '%s': '%.200s' is no name for its certificate",
+                : err_set(err, ERR_INVALID,
+                          "server '%s': '%.200s' is not a valid name for its certificate",
                           client->base_url, name);
 }
 

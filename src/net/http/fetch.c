@@ -1,5 +1,5 @@
-/* Fetching a document; see http_fetch.h. However it ends, the stream is closed, and the last that
- * is heard of it frees the fetch. */
+/* Fetches a document; see fetch.h. In every case the stream is closed, and its last callback frees
+ * the fetch. */
 #include "net/http/fetch.h"
 
 #include "base/cleanup.h"
@@ -14,8 +14,8 @@ struct http_fetch {
     struct loop_timer timer;
     int64_t timeout_ms;
     char *request;
-    struct http_response_reader reply;
-    http_fetch_done *done; /* NULL: told, or nobody wants to know */
+    struct http_response_reader reader;
+    http_fetch_done *done; /* NULL: called already, or the fetch was cancelled */
     void *context;
 };
 
@@ -25,8 +25,8 @@ static void fetch_finish(struct http_fetch *fetch, const struct err *err)
 
     loop_timer_stop(&fetch->timer);
     if (done)
-        done(fetch->context, err ? 0 : fetch->reply.status, err ? NULL : fetch->reply.body.data,
-             err ? 0 : fetch->reply.body.size, err);
+        done(fetch->context, err ? 0 : fetch->reader.status, err ? NULL : fetch->reader.body.data,
+             err ? 0 : fetch->reader.body.size, err);
     stream_close(fetch->stream);
 }
 
@@ -45,9 +45,9 @@ static void on_fetch_data(void *context, const char *data, size_t size)
 
     if (!fetch->done)
         return;
-    if (http_response_reader_feed(&fetch->reply, data, size, &err) < 0)
+    if (http_response_reader_feed(&fetch->reader, data, size, &err) < 0)
         fetch_finish(fetch, &err);
-    else if (fetch->reply.whole)
+    else if (fetch->reader.whole)
         fetch_finish(fetch, NULL);
 }
 
@@ -65,14 +65,14 @@ static void on_fetch_end(void *context, const struct err *broken)
     if (broken)
         fetch_finish(fetch, broken);
     else
-        fetch_finish(fetch, http_response_reader_end(&fetch->reply, &err) < 0 ? &err : NULL);
+        fetch_finish(fetch, http_response_reader_end(&fetch->reader, &err) < 0 ? &err : NULL);
 }
 
 static void on_fetch_closed(void *context)
 {
     struct http_fetch *fetch = context;
 
-    http_response_reader_release(&fetch->reply);
+    http_response_reader_release(&fetch->reader);
     free(fetch->request);
     free(fetch);
 }
@@ -82,7 +82,7 @@ static void on_fetch_timer(struct loop_timer *timer)
     struct http_fetch *fetch = CONTAINER_OF(timer, struct http_fetch, timer);
     struct err err = ERR_INIT;
 
-    err_set(&err, ERR_TIMEOUT, "no whole answer within %lld ms", (long long)fetch->timeout_ms);
+    err_set(&err, ERR_TIMEOUT, "no complete response within %lld ms", (long long)fetch->timeout_ms);
     fetch_finish(fetch, &err);
 }
 
@@ -106,7 +106,7 @@ struct http_fetch *http_fetch_start(struct loop *loop, struct stream *stream,
                                 options->path, options->host);
     fetch->done = done;
     fetch->context = context;
-    http_response_reader_init(&fetch->reply, options->body_max);
+    http_response_reader_init(&fetch->reader, options->body_max);
     loop_timer_init(loop, &fetch->timer, on_fetch_timer);
     loop_timer_start(&fetch->timer, options->timeout_ms);
     stream_start(stream, &handler, fetch);

@@ -1,5 +1,5 @@
-/* Queries, and the calls by which answerers and callers reach the two ends of an exchange;
- * see http.h. Nothing here moves bytes: that is for the transports behind the tables. */
+/* Query parameters, and the functions of both ends of an exchange; see http.h. Nothing here moves
+ * bytes: the transports behind the tables do. */
 #include "net/http/http.h"
 
 #include "base/mem.h"
@@ -56,7 +56,7 @@ char *http_percent_decode(struct arena *arena, const char *text, size_t size, bo
     return decoded;
 }
 
-/* Escape all but letters, digits and the characters of `kept`. */
+/* Escapes all characters except letters, digits and those of `kept`. */
 static char *percent_encode(struct arena *arena, const char *text, const char *kept)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -86,8 +86,8 @@ char *http_path_encode(struct arena *arena, const char *path)
     return percent_encode(arena, path, "-._~/:@!$&'()*+,;=");
 }
 
-/* Is `text` an encoded form of `name`? Compared without a copy: most parameters of a query are not
- * the one asked for. */
+/* Whether `text` is an encoded form of `name`. Compares without a copy, because most parameters of
+ * a query do not match. */
 static bool query_is_name(const char *text, size_t size, const char *name)
 {
     size_t i = 0;
@@ -192,7 +192,7 @@ void http_write(struct http_exchange *exchange, const void *data, size_t size)
     if (!exchange->begun || exchange->ended)
         mem_panic("http: answer to %s %s written outside of it", exchange->request->method,
                   exchange->request->path);
-    if (size) /* a chunk of no bytes would end the answer */
+    if (size) /* an empty chunk would end the response */
         exchange->ops->write(exchange, data, size);
 }
 

@@ -1,6 +1,6 @@
-/* A strict parser of requests; see http_parse.h. Header lines, chunk sizes and trailers are judged
- * as whole lines, so the grammar is written once per line and never meets a split. Bytes that no
- * line may contain, and lines that are too long, are refused as the byte comes. */
+/* A strict parser of requests; see parse.h. Header lines, chunk sizes and trailers are checked as
+ * whole lines, so the grammar is written once per line and never sees a split line. Bytes that no
+ * line may contain, and lines that are too long, are refused as they arrive. */
 #include "net/http/parse.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 enum {
     HEADERS_MAX = 256,
     METHOD_MAX = 32,
-    /* Digits of a length: enough for any body, too few to overflow 64 bits. */
+    /* digits of a length: enough for any body, too few to overflow 64 bits */
     LENGTH_DIGITS_MAX = 18,
     CHUNK_DIGITS_MAX = 15,
 };
@@ -25,7 +25,7 @@ enum {
     HEX = 2,    /* hexadecimal digits */
     DIGIT = 4,  /* decimal digits */
     TARGET = 8, /* visible ASCII */
-    LINE = 16,  /* everything that a line may contain: no control byte but TAB */
+    LINE = 16,  /* every byte that a line may contain: no control character except TAB */
 };
 
 static const unsigned char CLASSES[256] = {
@@ -54,7 +54,7 @@ static const unsigned char CLASSES[256] = {
     [0x80 ... 0xff] = LINE,
 };
 
-/* How many bytes from the front are of the class. */
+/* The number of bytes at the start that are of the class. */
 static size_t parse_span(const char *data, size_t size, int class)
 {
     size_t i = 0;
@@ -94,7 +94,7 @@ static bool has_bad_escape(const char *text, size_t size)
     return false;
 }
 
-/* The target in origin form ("/path?query") or absolute form ("http://host/path?query"). */
+/* Parses the target in origin form ("/path?query") or absolute form ("http://host/path?query"). */
 static enum http_parse_result parse_target(struct http_parse *self, const char *target)
 {
     if (target[0] != '/' && strcmp(target, "*") != 0) {
@@ -115,7 +115,7 @@ static enum http_parse_result parse_target(struct http_parse *self, const char *
     return HTTP_PARSE_MORE;
 }
 
-/* "HTTP/1.1" */
+/* Parses "HTTP/1.1" or "HTTP/1.0". */
 static enum http_parse_result parse_version(struct http_parse *self, const char *text, size_t size)
 {
     static const char name[] = "HTTP/";
@@ -152,14 +152,15 @@ static enum http_parse_result parse_request_line(struct http_parse *self, const 
         return result;
     self->request.method = arena_strndup(self->arena, line, method);
     if (str_eq(self->request.method, "CONNECT"))
-        return parse_refuse(self, 501, "CONNECT is not supported: this is no proxy");
+        return parse_refuse(self, 501, "CONNECT is not supported: this server is not a proxy");
     self->stage = HTTP_PARSE_FIELD_LINES;
     return parse_target(self, arena_strndup(self->arena, target, target_size));
 }
 
 /* ---- field lines ----------------------------------------------------------------------------- */
 
-/* The header or a trailer; of a trailer nothing is kept, because the decisions are made by then. */
+/* Parses a header line or a trailer. Trailers are checked but not kept, because all decisions are
+ * made by then. */
 static enum http_parse_result parse_field(struct http_parse *self, const char *line, size_t size,
                                           bool keep)
 {
@@ -188,7 +189,7 @@ static enum http_parse_result parse_field(struct http_parse *self, const char *l
     return HTTP_PARSE_MORE;
 }
 
-/* The header lines that decide how a request is read, each found in one walk. */
+/* The header lines that determine how a request is read, collected in one pass. */
 struct framing {
     const char *length, *encoding, *host, *expect;
     size_t lengths, encodings, hosts;
@@ -226,11 +227,11 @@ static void read_framing(const struct http_header *headers, struct framing *ret)
     }
 }
 
-/* How the body's end is told must be beyond doubt. */
+/* Determines where the body ends. Anything ambiguous is refused. */
 static enum http_parse_result set_body(struct http_parse *self, const struct framing *framing)
 {
     if (framing->lengths + framing->encodings > 1)
-        return parse_refuse(self, 400, "the request tells its length more than once");
+        return parse_refuse(self, 400, "the request gives its length more than once");
     if (framing->encoding && self->minor == 0)
         return parse_refuse(self, 400, "a request of HTTP/1.0 cannot have a transfer encoding");
     if (framing->encoding && !str_eq_nocase(framing->encoding, "chunked"))
@@ -274,7 +275,7 @@ static int hex_value(char c)
     return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* "1a;extension". Extensions are ignored, and counted with the trailers. */
+/* Parses "1a;extension". Extensions are ignored, but count towards the limit of the trailers. */
 static enum http_parse_result parse_chunk_line(struct http_parse *self, const char *line,
                                                size_t size)
 {
@@ -299,7 +300,7 @@ static enum http_parse_result parse_chunk_line(struct http_parse *self, const ch
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static enum http_parse_result judge_line(struct http_parse *self, const char *line, size_t size)
+static enum http_parse_result parse_line(struct http_parse *self, const char *line, size_t size)
 {
     switch (self->stage) {
     case HTTP_PARSE_REQUEST_LINE:
@@ -321,7 +322,8 @@ static enum http_parse_result judge_line(struct http_parse *self, const char *li
     }
 }
 
-/* Bytes that lines may still have: a header has a limit, and so have all other lines together. */
+/* The bytes that are left for lines: the header has one limit, and all other lines together have
+ * another. */
 static size_t *line_bytes(struct http_parse *self)
 {
     return self->stage <= HTTP_PARSE_FIELD_LINES ? &self->header_size : &self->extra_size;
@@ -340,14 +342,14 @@ static bool is_chunk_line(const struct http_parse *self)
     return self->stage == HTTP_PARSE_CHUNK_LINE || self->stage == HTTP_PARSE_CHUNK_END;
 }
 
-/* Take bytes up to the end of the line, and judge it if its end is there. */
+/* Takes bytes up to the end of the line, and checks the line if it is complete. */
 static enum http_parse_result take_line(struct http_parse *self, const char *data, size_t size,
                                         size_t *ret_used)
 {
     size_t *bytes = line_bytes(self), room = self->header_max - *bytes;
     size_t allowed = size < room ? size : room, used = 0;
     bool ended = false;
-    *ret_used = size; /* of a refusal */
+    *ret_used = size; /* after a refusal all bytes count as taken */
     if (!self->cr_seen)
         used = parse_span(data, allowed, LINE);
     if (used && self->stage == HTTP_PARSE_CHUNK_END)
@@ -357,7 +359,7 @@ static enum http_parse_result take_line(struct http_parse *self, const char *dat
         used++;
     }
     if (used < allowed && data[used] == '\n') {
-        /* RFC 9112, 2.2 lets a server accept LF alone in a header, and nowhere else. */
+        /* RFC 9112, 2.2 allows a server to accept LF alone in a header, and nowhere else. */
         if (!self->cr_seen && is_chunk_line(self))
             return parse_refuse(self, 400,
                                 "a line between chunks ends with LF alone instead of CR LF");
@@ -376,7 +378,7 @@ static enum http_parse_result take_line(struct http_parse *self, const char *dat
         buf_append(&self->line, data, used);
         return HTTP_PARSE_MORE;
     }
-    if (self->line.size) { /* its beginning came before */
+    if (self->line.size) { /* the start of the line came earlier */
         buf_append(&self->line, data, used);
         data = self->line.data;
         used = self->line.size;
@@ -384,9 +386,9 @@ static enum http_parse_result take_line(struct http_parse *self, const char *dat
     size_t text = used - 1 - self->cr_seen;
     self->cr_seen = false;
     enum http_parse_stage stage = self->stage;
-    enum http_parse_result result = judge_line(self, data, text);
+    enum http_parse_result result = parse_line(self, data, text);
     buf_clear(&self->line);
-    /* What chunks cannot do without is no extra. */
+    /* The mandatory bytes of chunks do not count as extra. */
     if (stage == HTTP_PARSE_CHUNK_END ||
         (stage == HTTP_PARSE_CHUNK_LINE && text <= CHUNK_DIGITS_MAX))
         self->extra_size -= used;
@@ -432,7 +434,7 @@ enum http_parse_result http_parse_admit(struct http_parse *self, size_t body_max
     return HTTP_PARSE_MORE;
 }
 
-/* Bytes of the body, as they are. */
+/* Takes bytes of the body. */
 static size_t take_body(struct http_parse *self, const char *data, size_t size)
 {
     size_t used = size < self->left ? size : (size_t)self->left;

@@ -1,5 +1,5 @@
-/* The registry behind /metrics; see prometheus.h. Names are checked where a metric is made, for a
- * wrong one is a defect of this program; label values come from outside and are escaped. */
+/* The registry behind /metrics; see prometheus.h. Names are checked when a metric is made, because
+ * a wrong name is a defect of this program. Label values come from users and are escaped. */
 #include "net/http/prometheus.h"
 
 #include "base/mem.h"
@@ -19,8 +19,8 @@ static const char OTHER[] = "other";
 
 struct series {
     char *values[PROMETHEUS_LABELS_MAX];
-    double value;      /* of a histogram: the sum */
-    uint64_t *buckets; /* of a histogram: by bound, and one more for what is over all */
+    double value;      /* for a histogram: the sum of all values */
+    uint64_t *buckets; /* for a histogram: one per bound, and one for values above all bounds */
 };
 
 struct prometheus_metric {
@@ -30,11 +30,11 @@ struct prometheus_metric {
     size_t label_count;
     double bounds[PROMETHEUS_BOUNDS_MAX];
     size_t bound_count;
-    VEC(struct series *) series; /* by label values */
+    VEC(struct series *) series; /* sorted by label values */
 };
 
 struct prometheus {
-    VEC(struct prometheus_metric *) metrics; /* by name */
+    VEC(struct prometheus_metric *) metrics; /* sorted by name */
     struct prometheus_collector *collectors;
 };
 
@@ -94,7 +94,7 @@ static void set_labels(struct prometheus_metric *metric, const char *labels)
         char *label = mem_strndup(labels, size);
         metric->labels[metric->label_count++] = label;
         if (!metric_is_name(label, false))
-            mem_panic("metric %s: '%s' is no name of a label", metric->name, label);
+            mem_panic("metric %s: '%s' is not a label name", metric->name, label);
         labels += size + (labels[size] == ',');
     }
 }
@@ -185,7 +185,7 @@ static int series_compare(const struct prometheus_metric *metric, const struct s
     return order;
 }
 
-/* The first series that does not stand before the labels. */
+/* The position of the first series that is not before these labels. */
 static size_t series_find(const struct prometheus_metric *metric, const struct labels *labels)
 {
     size_t low = 0, high = metric->series.count;
@@ -310,7 +310,7 @@ static void prometheus_write_escaped(struct buf *text, const char *value, bool q
     }
 }
 
-/* The shortest text that reads back as the same number. */
+/* Writes the shortest text that parses to the same number. */
 static void write_number(struct buf *text, double value)
 {
     char digits[40];
@@ -379,7 +379,7 @@ void prometheus_write(struct prometheus *prometheus, struct buf *text)
     for (size_t i = 0; i < prometheus->metrics.count; i++) {
         const struct prometheus_metric *metric = prometheus->metrics.items[i];
         if (metric->label_count && metric->series.count == 0)
-            continue; /* nothing to say yet */
+            continue; /* the metric has no series yet */
         buf_printf(text, "# HELP %s ", metric->name);
         prometheus_write_escaped(text, metric->help, false);
         buf_printf(text, "\n# TYPE %s %s\n", metric->name, TYPE_NAMES[metric->type]);

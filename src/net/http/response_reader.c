@@ -1,4 +1,4 @@
-/* Answers out of bytes; see http_reply.h. */
+/* Parses responses; see response_reader.h. */
 #include "net/http/response_reader.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static int on_header_bytes(http_parser *parser, const char *data, size_t size)
 
     self->header_size += size;
     if (self->header_size > HEADER_MAX) {
-        err_set(&self->err, ERR_TOO_LARGE, "the header of the answer is longer than %d bytes",
+        err_set(&self->err, ERR_TOO_LARGE, "the header of the response is longer than %d bytes",
                 HEADER_MAX);
         return -1;
     }
@@ -27,7 +27,7 @@ static int on_headers_complete(http_parser *parser)
 {
     struct http_response_reader *self = reader_of(parser);
 
-    /* "100 Continue" and its like come before the answer itself. */
+    /* "100 Continue" and other 1xx responses come before the response itself. */
     if (parser->status_code >= 200)
         self->status = (int)parser->status_code;
     return 0;
@@ -39,7 +39,7 @@ static int on_reader_body(http_parser *parser, const char *data, size_t size)
 
     buf_append(&self->body, data, size);
     if (self->body.overflowed) {
-        err_set(&self->err, ERR_TOO_LARGE, "the answer is larger than %zu bytes", self->body.max);
+        err_set(&self->err, ERR_TOO_LARGE, "the response is larger than %zu bytes", self->body.max);
         return -1;
     }
     return 0;
@@ -52,7 +52,7 @@ static int on_message_complete(http_parser *parser)
     if (self->status == 0)
         return 0;
     self->whole = true;
-    http_parser_pause(parser, 1); /* what follows was not asked for */
+    http_parser_pause(parser, 1); /* further bytes were not requested */
     return 0;
 }
 
@@ -65,53 +65,54 @@ static const http_parser_settings SETTINGS = {
     .on_message_complete = on_message_complete,
 };
 
-void http_response_reader_init(struct http_response_reader *reply, size_t body_max)
+void http_response_reader_init(struct http_response_reader *reader, size_t body_max)
 {
-    *reply = (struct http_response_reader){0};
-    http_parser_init(&reply->parser, HTTP_RESPONSE);
-    reply->parser.data = reply;
-    buf_init(&reply->body, body_max);
+    *reader = (struct http_response_reader){0};
+    http_parser_init(&reader->parser, HTTP_RESPONSE);
+    reader->parser.data = reader;
+    buf_init(&reader->body, body_max);
 }
 
-void http_response_reader_release(struct http_response_reader *reply)
+void http_response_reader_release(struct http_response_reader *reader)
 {
-    buf_release(&reply->body);
+    buf_release(&reader->body);
 }
 
-static int reader_execute(struct http_response_reader *reply, const char *data, size_t size,
+static int reader_execute(struct http_response_reader *reader, const char *data, size_t size,
                           struct err *err)
 {
     enum http_errno problem;
 
-    if (reply->whole)
+    if (reader->whole)
         return 0;
-    http_parser_execute(&reply->parser, &SETTINGS, data, size);
-    problem = HTTP_PARSER_ERRNO(&reply->parser);
-    if (reply->whole)
+    http_parser_execute(&reader->parser, &SETTINGS, data, size);
+    problem = HTTP_PARSER_ERRNO(&reader->parser);
+    if (reader->whole)
         return 0;
-    if (reply->parser.upgrade)
-        return err_set(err, ERR_BAD_REQUEST, "the answer changes the protocol");
+    if (reader->parser.upgrade)
+        return err_set(err, ERR_BAD_REQUEST, "the response changes the protocol");
     if (problem == HPE_OK)
         return 0;
-    if (reply->err.code == ERR_NONE)
-        err_set(&reply->err, ERR_BAD_REQUEST, "the answer is no HTTP (%s)",
+    if (reader->err.code == ERR_NONE)
+        err_set(&reader->err, ERR_BAD_REQUEST, "the response is not HTTP (%s)",
                 http_errno_description(problem));
     if (err)
-        *err = reply->err;
-    return -(int)reply->err.code;
+        *err = reader->err;
+    return -(int)reader->err.code;
 }
 
-int http_response_reader_feed(struct http_response_reader *reply, const char *data, size_t size,
+int http_response_reader_feed(struct http_response_reader *reader, const char *data, size_t size,
                               struct err *err)
 {
-    return size ? reader_execute(reply, data, size, err) : 0;
+    return size ? reader_execute(reader, data, size, err) : 0;
 }
 
-int http_response_reader_end(struct http_response_reader *reply, struct err *err)
+int http_response_reader_end(struct http_response_reader *reader, struct err *err)
 {
-    int result = reader_execute(reply, NULL, 0, err);
+    int result = reader_execute(reader, NULL, 0, err);
 
-    if (result < 0 || reply->whole)
+    if (result < 0 || reader->whole)
         return result;
-    return err_set(err, ERR_UNAVAILABLE, "the line was closed before the answer was whole");
+    return err_set(err, ERR_UNAVAILABLE,
+                   "the connection was closed before the response was complete");
 }

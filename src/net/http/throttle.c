@@ -1,6 +1,7 @@
-/* The polite transport; see http_throttle.h. A call that may go at once is handed on as it is; only
- * one that waits is copied. Calls are let go from the loop, never from within a cancel: whoever
- * cancels all it has must not thereby start what it is about to cancel. */
+/* The throttling transport; see throttle.h. A call that may start at once is passed on without a
+ * copy; only a waiting one is copied. Waiting calls are started from the loop, never from within a
+ * cancel: otherwise a caller that cancels all its calls would start those that it is about to
+ * cancel. */
 #include "net/http/throttle.h"
 
 #include "base/list.h"
@@ -19,13 +20,13 @@ struct throttle_call {
     struct http_call call;
     struct throttle *throttle;
     struct list_link link;   /* in throttle.waiting or throttle.under_way */
-    struct http_call *inner; /* NULL: it waits */
-    struct arena *arena;     /* of the copy, while it waits */
+    struct http_call *inner; /* NULL: the call waits */
+    struct arena *arena;     /* holds the copied request while the call waits */
     struct http_request request;
     int64_t timeout_ms;
     struct http_callbacks listener;
     void *context;
-    const char *method; /* one of METHODS */
+    const char *method; /* one of the METHODS in method_name() */
     int status;
     bool is_watch;
 };
@@ -35,7 +36,7 @@ struct throttle {
     struct loop *loop;
     struct http_transport *inner;
     struct http_throttle_options options;
-    double tokens; /* below nothing where watches took more than there were */
+    double tokens; /* below 0 if watches took more tokens than there were */
     int64_t filled_ms, paused_until_ms;
     struct list_head waiting, under_way; /* struct throttle_call */
     size_t waiting_count;
@@ -44,7 +45,7 @@ struct throttle {
     struct loop_task task;
     struct prometheus_metric *requests;
     bool draining;
-    void (*drained)(void *context); /* NULL: told */
+    void (*drained)(void *context); /* NULL: called already */
     void *drained_context;
 };
 
@@ -53,7 +54,7 @@ static struct throttle *throttle_of(struct http_transport *transport)
     return CONTAINER_OF(transport, struct throttle, transport);
 }
 
-/* A label's values must be few: what is none of these is counted as other. */
+/* The values of a metric label must be few: any other method counts as "other". */
 static const char *method_name(const char *method)
 {
     static const char *const METHODS[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
@@ -102,7 +103,7 @@ static void on_throttle_head(void *context, int status, const struct http_header
     struct throttle *throttle = call->throttle;
     call->status = status;
     if (call->is_watch)
-        throttle_count(call, false); /* its end may be minutes away */
+        throttle_count(call, false); /* the end of a watch may be minutes away */
     if (status == 429) {
         int64_t pause_ms = http_retry_after_ms(headers, PAUSE_MAX_MS);
         int64_t until_ms = loop_now_ms(throttle->loop) + pause_ms;
@@ -154,7 +155,7 @@ static void throttle_fill(struct throttle *throttle)
     throttle->filled_ms = now_ms;
 }
 
-/* Milliseconds until the next call may go; 0: now; -1: when one that is under way has ended. */
+/* Milliseconds until the next call may start; 0: now; -1: when a call in flight has ended. */
 static int64_t throttle_wait_ms(struct throttle *throttle)
 {
     int64_t paused_ms = throttle->paused_until_ms - loop_now_ms(throttle->loop);

@@ -1,6 +1,6 @@
-/* A server's connection after its protocol was changed: the line that http_upgrade() gives out. It
- * passes everything on between the connection's stream and the upgrader, but for two things: what
- * had been read ahead of the change is given first, and the server may end it at any time. */
+/* A server's connection after an upgrade: the stream that http_upgrade() returns. It forwards
+ * everything between the connection's stream and the new protocol, with two exceptions: bytes that
+ * were read before the upgrade are delivered first, and the server may close it at any time. */
 #include "net/http/connection.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@ static struct http_connection *connection_of(const struct stream *stream)
 
 /* ---- from the peer --------------------------------------------------------------------------- */
 
-static void tell_end(struct http_connection *self, const struct err *err)
+static void upgrade_report_end(struct http_connection *self, const struct err *err)
 {
     struct http_upgrade *upgrade = &self->upgrade;
     if (upgrade->left)
@@ -21,7 +21,7 @@ static void tell_end(struct http_connection *self, const struct err *err)
     upgrade->stream.handler->on_end(upgrade->stream.context, err);
 }
 
-/* Give what was read ahead; then the stream below may go on. */
+/* Delivers the bytes that were read before the upgrade; then the stream below may continue. */
 static void upgrade_give(struct http_connection *self)
 {
     struct http_upgrade *upgrade = &self->upgrade;
@@ -39,7 +39,7 @@ static void upgrade_give(struct http_connection *self)
         return;
     stream_pause(self->stream, upgrade->paused);
     if (self->peer_ended && !self->in.size && !upgrade->end_told)
-        tell_end(self, NULL);
+        upgrade_report_end(self, NULL);
 }
 
 static void on_upgrade_task(struct loop_task *task)
@@ -75,9 +75,10 @@ static void on_upgrade_end(void *context, const struct err *err)
     struct http_connection *self = context;
     self->peer_ended = true;
     if (err)
-        tell_end(self, err);
+        upgrade_report_end(self, err);
     else
-        loop_defer(self->service->loop, &self->upgrade.task); /* after what was read ahead */
+        loop_defer(self->service->loop,
+                   &self->upgrade.task); /* after the bytes that were read before the upgrade */
 }
 
 static void on_upgrade_closed(void *context)
@@ -174,6 +175,6 @@ void http_upgrade_cancel(struct http_connection *self)
     struct err err;
     loop_defer_cancel(self->service->loop, &self->upgrade.task);
     err_set(&err, ERR_CANCELED, "the server ends");
-    tell_end(self, &err);
+    upgrade_report_end(self, &err);
     self->upgrade.left = true;
 }

@@ -1,4 +1,4 @@
-/* The handshake of WebSocket; see websocket_handshake.h. */
+/* The WebSocket handshake; see websocket_handshake.h. */
 #include "net/http/websocket_handshake.h"
 
 #include "base/base64.h"
@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_SIZE = 16 }; /* before its base64 */
+enum { KEY_SIZE = 16 }; /* bytes before the base64 encoding */
 
-static const char GUID[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"; /* the protocol's own */
+static const char GUID[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"; /* defined by the protocol */
 
 bool websocket_is_requested(const struct http_request *request)
 {
@@ -49,7 +49,7 @@ int websocket_check(const struct http_request *request, const char *protocol, st
                        "'Upgrade: websocket'");
     if (!str_eq(version, "13"))
         return err_set(err, ERR_BAD_REQUEST,
-                       "websocket: version %.20s is not spoken here, only 13 (header "
+                       "websocket: version %.20s is not supported, only 13 (header "
                        "Sec-WebSocket-Version)",
                        version ? version : "''");
     int result = check_key(http_header_get(request->headers, "Sec-WebSocket-Key"), err);

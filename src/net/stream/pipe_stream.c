@@ -1,5 +1,5 @@
-/* A pipe or terminal on the loop as a stream; see pipe_stream.h. Built like socket_stream.c: all
- * callbacks to the owner are made from `pipe_turn`. */
+/* A pipe or terminal on the loop as a stream; see pipe_stream.h. Built like socket_stream.c:
+ * pipe_turn() makes all callbacks to the owner. */
 #include "net/stream/pipe_stream.h"
 
 #include "base/mem.h"
@@ -13,8 +13,8 @@
 
 enum {
     READ_SIZE = 64 * 1024,
-    READ_BUDGET = 256 * 1024,       /* a turn; then the others of the loop are served */
-    PENDING_MAX = 64 * 1024 * 1024, /* a writer that ignores pipe_pending() ends here */
+    READ_BUDGET = 256 * 1024,       /* bytes per turn; then other users of the loop are served */
+    PENDING_MAX = 64 * 1024 * 1024, /* a writer that ignores stream_pending() fails here */
 };
 
 struct pipe_stream {
@@ -23,16 +23,16 @@ struct pipe_stream {
     int fd; /* -1: closed */
     bool reads, writes;
     uv_poll_t poll;
-    int polled;            /* the events asked for now */
-    struct loop_task task; /* a turn without an event */
+    int polled;            /* the polled events */
+    struct loop_task task; /* runs a turn without an event */
     struct send_queue queue;
-    int64_t left; /* bytes until the end that was declared; -1: none was */
+    int64_t left; /* bytes to deliver before the declared end; -1: no end was declared */
     bool opened, paused, blocked;
-    bool sent_told; /* on_sent is not owed */
+    bool sent_told; /* on_sent was called after the last write */
     bool ended, end_told;
     bool shutting, finishing, closed;
     bool broken;
-    struct err err; /* why, if broken */
+    struct err err; /* the reason, if `broken` */
 };
 
 static struct pipe_stream *pipe_of(const struct stream *stream)
@@ -48,7 +48,7 @@ static void pipe_schedule(struct pipe_stream *self)
 
 static void close_descriptor(struct pipe_stream *self)
 {
-    /* libuv must have let go of the descriptor before its number can be used again. */
+    /* libuv must stop polling before the number of the descriptor can be reused. */
     uv_poll_stop(&self->poll);
     self->polled = 0;
     if (self->fd >= 0)
@@ -71,7 +71,7 @@ static void pipe_flush(struct pipe_stream *self)
     }
 }
 
-static bool may_give(const struct pipe_stream *self)
+static bool pipe_may_deliver(const struct pipe_stream *self)
 {
     return self->reads && !self->paused && !self->closed && !self->ended && !self->finishing;
 }
@@ -79,7 +79,7 @@ static bool may_give(const struct pipe_stream *self)
 static void pipe_receive(struct pipe_stream *self)
 {
     char data[READ_SIZE];
-    for (size_t budget = READ_BUDGET; budget >= READ_SIZE && may_give(self);) {
+    for (size_t budget = READ_BUDGET; budget >= READ_SIZE && pipe_may_deliver(self);) {
         size_t room = sizeof(data);
         if (self->left >= 0 && (size_t)self->left < room)
             room = (size_t)self->left;
@@ -92,7 +92,7 @@ static void pipe_receive(struct pipe_stream *self)
         } else if (size < 0 && errno == EAGAIN) {
             return;
         } else if (size == 0 || errno != EINTR) {
-            self->ended = true; /* EIO is how the end of a terminal looks */
+            self->ended = true; /* a terminal reports its end as EIO */
         }
     }
 }
@@ -103,7 +103,7 @@ static void on_pipe_poll(uv_poll_t *poll, int status, int events);
 
 static void pipe_watch(struct pipe_stream *self)
 {
-    int events = (may_give(self) ? UV_READABLE : 0) | (self->blocked ? UV_WRITABLE : 0);
+    int events = (pipe_may_deliver(self) ? UV_READABLE : 0) | (self->blocked ? UV_WRITABLE : 0);
     if (events == self->polled || self->fd < 0)
         return;
     self->polled = events;
@@ -113,7 +113,7 @@ static void pipe_watch(struct pipe_stream *self)
         uv_poll_stop(&self->poll);
 }
 
-static void tell_owner(struct pipe_stream *self)
+static void pipe_report(struct pipe_stream *self)
 {
     struct stream *stream = &self->stream;
     if (!self->sent_told && send_queue_size(&self->queue) == 0 && !self->broken) {
@@ -146,18 +146,18 @@ static void pipe_turn(struct pipe_stream *self)
         if (send_queue_size(&self->queue) == 0 || self->broken)
             stream_close(&self->stream);
     } else {
-        tell_owner(self);
+        pipe_report(self);
     }
     if (!self->closed)
         pipe_watch(self);
 }
 
-/* What an error event means is found out by reading and writing. */
+/* Reading and writing find out what an error event means. */
 static void on_pipe_poll(uv_poll_t *poll, int status, int events)
 {
     struct pipe_stream *self = CONTAINER_OF(poll, struct pipe_stream, poll);
     if (status < 0)
-        self->polled = 0; /* libuv has stopped it */
+        self->polled = 0; /* libuv has stopped polling */
     self->blocked = false;
     pipe_turn(self);
 }
@@ -220,7 +220,7 @@ static void pipe_finish(struct stream *stream)
 static void on_pipe_poll_closed(uv_handle_t *handle)
 {
     struct pipe_stream *self = CONTAINER_OF(handle, struct pipe_stream, poll);
-    if (self->stream.handler) /* it was started */
+    if (self->stream.handler) /* the stream was started */
         self->stream.handler->on_closed(self->stream.context);
     send_queue_release(&self->queue);
     free(self);
@@ -261,11 +261,11 @@ void pipe_stream_end_here(struct stream *stream)
 int pipe_stream_new(struct loop *loop, int fd, bool both_ways, struct stream **ret, struct err *err)
 {
     struct pipe_stream *self = mem_zalloc(sizeof(*self));
-    int status = uv_poll_init(loop_uv(loop), &self->poll, fd);
-    if (status < 0) {
+    int result = uv_poll_init(loop_uv(loop), &self->poll, fd);
+    if (result < 0) {
         free(self);
         close(fd);
-        return err_set_errno(err, -status, "cannot watch a pipe");
+        return err_set_errno(err, -result, "cannot watch a pipe");
     }
     int mode = fcntl(fd, F_GETFL) & O_ACCMODE;
     self->stream.ops = &OPS;

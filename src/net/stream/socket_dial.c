@@ -1,4 +1,4 @@
-/* Connecting; see socket_dial.h. */
+/* Opens TCP connections; see socket_dial.h. */
 #include "net/stream/socket_dial.h"
 
 #include "base/cleanup.h"
@@ -19,9 +19,9 @@ enum { STALL_TIMEOUT_MS = 60 * 1000 };
 struct socket_dial {
     struct loop *loop;
     int fd;
-    uv_poll_t *poll; /* freed when libuv lets go of it */
+    uv_poll_t *poll; /* freed when libuv has closed it */
     struct loop_timer timer;
-    struct loop_task task; /* what failed at once is told in a turn of its own */
+    struct loop_task task; /* reports an immediate failure in a turn of its own */
     int64_t timeout_ms;
     char where[INET6_ADDRSTRLEN + 16];
     struct err err;
@@ -86,7 +86,7 @@ static void on_dial_poll(uv_poll_t *poll, int status, int events)
     getsockopt(dial->fd, SOL_SOCKET, SO_ERROR, &error, &size);
     if (error == 0 && status < 0)
         error = -status;
-    uv_poll_stop(dial->poll); /* the stream watches from here on */
+    uv_poll_stop(dial->poll); /* the stream polls from here on */
     if (error)
         err_set_errno(&dial->err, error, "cannot connect to %s", dial->where);
     else
@@ -122,13 +122,12 @@ static int dial_begin(struct socket_dial *dial, const char *address, int port, s
 {
     struct sockaddr_storage target;
     socklen_t size;
-    int status;
     const int on = 1;
 
     if (!loop_uv(dial->loop))
         return err_set(err, ERR_UNSUPPORTED, "sockets do not exist in simulation");
     if (read_address(address, port, &target, &size) < 0)
-        return err_set(err, ERR_INVALID, "'%s' is no address to connect to", dial->where);
+        return err_set(err, ERR_INVALID, "'%s' is not an IP address to connect to", dial->where);
     dial->fd = socket(target.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (dial->fd < 0)
         return err_set_errno(err, errno, "cannot make a socket");
@@ -136,10 +135,10 @@ static int dial_begin(struct socket_dial *dial, const char *address, int port, s
     if (connect(dial->fd, (struct sockaddr *)&target, size) < 0 && errno != EINPROGRESS)
         return err_set_errno(err, errno, "cannot connect to %s", dial->where);
     dial->poll = mem_alloc(sizeof(*dial->poll));
-    status = uv_poll_init(loop_uv(dial->loop), dial->poll, dial->fd);
-    if (status < 0) {
+    int result = uv_poll_init(loop_uv(dial->loop), dial->poll, dial->fd);
+    if (result < 0) {
         free(TAKE(dial->poll));
-        return err_set_errno(err, -status, "cannot watch a socket");
+        return err_set_errno(err, -result, "cannot watch a socket");
     }
     dial->poll->data = dial;
     uv_poll_start(dial->poll, UV_WRITABLE, on_dial_poll);

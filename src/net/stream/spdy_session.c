@@ -9,17 +9,17 @@
 #include <stdlib.h>
 
 enum {
-    PATIENCE_MS = 15 * 60 * 1000, /* behind the peer may be a program that sits in a debugger */
+    PATIENCE_MS = 15 * 60 * 1000, /* the program behind the peer may be stopped in a debugger */
     FRAME_MAX = 2 * SPDY_CONTROL_MAX,
 };
 
 struct spdy_stream {
-    struct spdy_session *session;              /* NULL: it is over */
+    struct spdy_session *session;              /* NULL: the session is over */
     struct list_link link;                     /* in spdy_session.streams */
-    const struct spdy_stream_handler *handler; /* NULL: not accepted */
+    const struct spdy_stream_handler *handler; /* NULL: not accepted yet */
     void *context;
     uint32_t id;
-    bool peer_ended, ended; /* each side says no more */
+    bool peer_ended, ended; /* each side has ended its direction */
     bool paused;
 };
 
@@ -53,7 +53,7 @@ static void send_reset(struct spdy_session *session, uint32_t id, enum spdy_rese
     spdy_send_frame(session, &frame);
 }
 
-static void send_goodbye(struct spdy_session *session, enum spdy_goodbye why)
+static void send_goaway(struct spdy_session *session, enum spdy_goodbye why)
 {
     _cleanup_buf_ struct buf frame;
     buf_init(&frame, FRAME_MAX);
@@ -155,7 +155,7 @@ struct spdy_stream *spdy_stream_free(struct spdy_stream *stream)
     return NULL;
 }
 
-/* It is out of the session; the owner is told, and frees it now or later. */
+/* Removes the stream from the session and tells its owner, which frees it now or later. */
 static void drop_stream(struct spdy_session *session, struct spdy_stream *stream)
 {
     unlink_stream(session, stream);
@@ -189,19 +189,19 @@ static void spdy_session_ended(struct stream_session *base)
 
 void spdy_session_close(struct spdy_session *session)
 {
-    send_goodbye(session, SPDY_GOODBYE_OK);
+    send_goaway(session, SPDY_GOODBYE_OK);
     stream_session_close(&session->base);
 }
 
 static void break_session(struct spdy_session *session, const struct err *err)
 {
-    send_goodbye(session, SPDY_GOODBYE_PROTOCOL_ERROR);
+    send_goaway(session, SPDY_GOODBYE_PROTOCOL_ERROR);
     stream_session_end(&session->base, err);
 }
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
-/* The peer's streams have odd numbers that only grow. */
+/* The ids of the peer's streams are odd and grow. */
 static bool is_new_id(const struct spdy_session *session, uint32_t id)
 {
     return id % 2 == 1 && id > session->last_id;
@@ -227,7 +227,7 @@ static void take_syn_stream(struct spdy_session *session, const struct spdy_fram
     list_push(&session->streams, &stream->link);
     session->stream_count++;
     session->handler->on_stream(session->base.context, stream, frame->headers);
-    /* It may have been accepted and freed at once; then it is not in the list any more. */
+    /* The owner may have accepted and freed it at once; then it is not in the list any more. */
     stream = find_stream(session, frame->stream);
     if (!stream)
         return;
@@ -245,14 +245,15 @@ static void spdy_session_take_data(struct spdy_session *session, const struct sp
 {
     struct spdy_stream *stream = find_stream(session, frame->stream);
     if (!stream || stream->peer_ended) {
-        /* What was under way to a stream that is gone is nobody's fault. */
+        /* Data that was sent before the peer learned of the stream's end is no error. */
         if (frame->stream > session->last_id)
             send_reset(session, frame->stream, SPDY_INVALID_STREAM);
         return;
     }
     if (frame->size)
         stream->handler->on_data(stream->context, frame->data, frame->size);
-    stream = frame->fin ? find_stream(session, frame->stream) : NULL; /* it may be gone */
+    stream =
+        frame->fin ? find_stream(session, frame->stream) : NULL; /* the owner may have freed it */
     if (stream) {
         stream->peer_ended = true;
         stream->handler->on_end(stream->context);
@@ -275,10 +276,10 @@ static void take_frame(struct spdy_session *session, const struct spdy_frame *fr
             drop_stream(session, stream);
         break;
     case SPDY_PING:
-        if (frame->value % 2 == 1) /* an even one would be the answer to ours */
+        if (frame->value % 2 == 1) /* an even id is the answer to our own ping */
             send_ping(session, frame->value);
         break;
-    case SPDY_GOAWAY: /* the end of the line follows */
+    case SPDY_GOAWAY: /* the end of the connection follows */
     case SPDY_SYN_REPLY:
     case SPDY_HEADERS:
     case SPDY_SETTINGS:

@@ -8,15 +8,15 @@
 
 #include <stdlib.h>
 
-enum { HELD_MAX = 16 * 1024 * 1024 }; /* a line that goes on giving after it was paused */
+enum { HELD_MAX = 16 * 1024 * 1024 }; /* bytes that the stream may deliver after it was paused */
 
 struct websocket_session {
     struct stream_session base;
     struct loop *loop;
     const struct websocket_session_handler *handler;
     struct websocket_reader reader;
-    struct buf held;       /* what came before the owner's pause took effect */
-    struct loop_task task; /* give it, after the pause */
+    struct buf held;       /* received bytes that are not delivered yet, because the owner paused */
+    struct loop_task task; /* delivers `held` after the pause */
     bool writes_text;      /* messages are sent as text, not as binary ones */
     bool paused;
 };
@@ -121,17 +121,17 @@ static void take_piece(struct websocket_session *session, const struct websocket
         if (stream_session_may_pong(&session->base))
             websocket_send_frame(session, WEBSOCKET_PONG, piece->data, piece->size);
         break;
-    case WEBSOCKET_CLOSE: /* what it said is said back */
+    case WEBSOCKET_CLOSE: /* the peer's status code is sent back */
         send_close(session, piece->code, "");
         stream_session_end(&session->base, NULL);
         break;
-    case WEBSOCKET_PONG: /* unasked for: a sign of life that says nothing */
+    case WEBSOCKET_PONG: /* an unsolicited pong: a heartbeat without content */
     case WEBSOCKET_CONTINUATION:
         break;
     }
 }
 
-/* Take what these bytes say as far as the owner wants it; the bytes taken. */
+/* Parses bytes and delivers messages until the owner pauses; returns the bytes taken. */
 static size_t websocket_take(struct websocket_session *session, const char *data, size_t size)
 {
     size_t all = 0;
@@ -171,7 +171,7 @@ static void websocket_session_received(struct stream_session *base, const char *
     buf_append(&session->held, data + used, size - used);
     if (session->held.overflowed) {
         struct err err;
-        err_set(&err, ERR_TOO_LARGE, "websocket: the line goes on giving while it is paused");
+        err_set(&err, ERR_TOO_LARGE, "websocket: the stream delivers data while it is paused");
         stream_session_end(base, &err);
     }
 }

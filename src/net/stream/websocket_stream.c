@@ -1,4 +1,4 @@
-/* A stream within WebSocket; see websocket_stream.h. */
+/* A stream inside a WebSocket session; see websocket_stream.h. */
 #include "net/stream/websocket_stream.h"
 
 #include "base/mem.h"
@@ -10,8 +10,8 @@
 struct websocket_stream {
     struct stream stream;
     struct loop *loop;
-    struct stream *line;               /* until it is started */
-    struct websocket_session *session; /* from then on */
+    struct stream *line;               /* used until the stream is started */
+    struct websocket_session *session; /* used after the start */
     bool shut;
 };
 

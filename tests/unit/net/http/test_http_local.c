@@ -270,7 +270,7 @@ static void a_timeout_ends_both(void **state)
         loop_run(world.loop);
         assert_int_equal(world.ended, 1);
         assert_int_equal(world.err.code, ERR_TIMEOUT);
-        assert_string_equal(world.err.message, "GET /hold: no whole answer within 250 ms");
+        assert_string_equal(world.err.message, "GET /hold: no complete response within 250 ms");
         assert_int_equal(world.cancelled, 1);
         assert_int_equal(loop_now_ms(world.loop), 250);
     }
