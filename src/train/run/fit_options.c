@@ -1,4 +1,4 @@
-/* The options that every training has; see fit_options.h. */
+/* The options that every model's training has; see fit_options.h. */
 #include "train/run/fit_options.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* Who holds up a run; see straggler.h. */
+/* Names the worker that delays a run; see straggler.h. */
 #include "train/run/straggler.h"
 
 #include "base/str.h"
@@ -13,7 +13,7 @@ static void remember_waits(const struct run_state_view *view, double seconds[RUN
         seconds[i] = view->late[i].seconds;
 }
 
-/* Whom was waited for longest since then; NULL: for nobody. */
+/* The worker that this process has waited longest for since then; NULL: none. */
 static const char *worst_since(const struct run_state_view *view, const double *seconds,
                                double *ret_waited)
 {
