@@ -5,7 +5,7 @@
 #include "base/str.h"
 
 enum {
-    SIDE_MIN = 4, /* two poolings leave one pixel of it */
+    SIDE_MIN = 4, /* two pooling layers reduce it to one pixel */
     SIDE_MAX = 128,
     CHANNELS_MAX = 4,
     WINDOW = 5,

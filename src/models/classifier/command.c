@@ -19,7 +19,7 @@ FIT_VALUES_FIRST(struct classifier_values);
 struct classifier_run {
     struct model_run run;
     struct classifier_fit_options options;
-    struct idx *train; /* NULL with parameter servers: they do not train on it */
+    struct idx *train; /* NULL with parameter servers: the workers read it after they have joined */
     struct classifier_fit_result result;
 };
 
@@ -46,7 +46,7 @@ static int classifier_kind_check(const char *name, struct err *err)
     return err_set(err, ERR_USAGE, "there is no model type '%s': use cnn or linear", name);
 }
 
-/* Every process must know how many steps there are, so a parameter server needs the data, too. */
+/* Every process must know the number of steps, so a parameter server needs the data, too. */
 static int classifier_epochs_to_steps(const struct classifier_values *values, uint64_t *ret,
                                       struct err *err)
 {

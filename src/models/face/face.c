@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { STAGES = 3, GROUP = 8 /* channels of a norm's group */ };
+enum { STAGES = 3, GROUP = 8 /* channels per group of a norm */ };
 
 const char *face_norm_name(enum face_norm norm)
 {
@@ -67,7 +67,7 @@ int face_config_from_json(const struct json *json, struct face_config *ret, stru
                            names[i]);
         *fields[i] = (int)value;
     }
-    /* Models from before there was a choice say nothing. */
+    /* Older models do not have the member. */
     const char *norm = json_get_string(json, "norm", "group");
     if (!str_eq(norm, "group") && !str_eq(norm, "batch"))
         return err_set(err, ERR_INVALID, "the configuration of the face model has no right 'norm'");
@@ -82,7 +82,7 @@ int face_config_from_json(const struct json *json, struct face_config *ret, stru
         return err_set(err, ERR_INVALID,
                        "the configuration of the face model has no right 'views'");
     config.five_views = views == 5;
-    /* Models from before there was a choice were shown the middle. */
+    /* Older models do not have the member; they were trained on the centre square. */
     const char *crop = json_get_string(json, "crop", "off");
     int result = face_crop_from_name(crop, &config.crop, err);
     if (result == 0)
@@ -100,8 +100,7 @@ static int add_norm(const struct face_config *config, struct network *network, c
                : network_group_norm(network, name, input, channels / GROUP, relu);
 }
 
-/* Two convolutions beside a way straight through, which is a projection since each block halves the
- * picture. */
+/* A residual block: two convolutions beside a projection, since each block halves the picture. */
 static int add_block(const struct face_config *config, struct network *network, int stage,
                      int input, int channels)
 {

@@ -1,4 +1,4 @@
-/* The options of `trainer fit face`, and what they mean for the training; see options.h. */
+/* The options of `trainer fit face` and their conversion; see options.h. */
 #include "models/face/options.h"
 
 #include "base/str.h"
@@ -49,7 +49,7 @@ static struct face_fit_options read_values(const struct face_values *values)
     return options;
 }
 
-/* --batch counts pictures, of which every person of the batch has the same number. */
+/* --batch counts pictures. Every person of the batch has the same number of them. */
 static int take_batch(const struct face_values *values, struct face_fit_options *options,
                       struct err *err)
 {

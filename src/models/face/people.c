@@ -27,13 +27,13 @@ bool people_are_drawn(const char *data)
     return str_eq(data, "procedural");
 }
 
-/* On fewer than three pictures of four a face was found: they are not photographs of faces. */
+/* Whether at least three of four pictures show a face: then they are photographs of faces. */
 static bool are_faces(size_t faces, size_t pictures)
 {
     return faces >= pictures - pictures / 4;
 }
 
-/* Takes the data set over. */
+/* Takes ownership of the data set. */
 static int survey_people(struct dataset *opened, const char *folder, const struct people_crop *crop,
                          int threads, bool *ret_few_faces, struct dataset **ret, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* A face model against a gallery; see face_probe.h. face_probe_chart.c draws what comes out. */
+/* Compares probes with a gallery; see probe.h. probe_chart.c draws the results. */
 #include "models/face/probe.h"
 
 #include "base/mem.h"
@@ -39,7 +39,7 @@ static int find_person(const struct dataset *gallery, const char *name)
     return FACE_PROBE_STRANGER;
 }
 
-/* The mean distances of one probe to every person of the gallery. */
+/* The mean distances from one probe to every person of the gallery. */
 static void mean_distances(const struct face_probe *probe, size_t row, double *ret_means)
 {
     size_t persons = dataset_persons(probe->gallery);

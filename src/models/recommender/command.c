@@ -94,7 +94,7 @@ static void recommender_command_terms(const struct model_run *run, struct fit_te
 static size_t recommender_command_numbers(const struct model_run *run, bool data,
                                           uint64_t ret[MODEL_NUMBERS_MAX])
 {
-    (void)data; /* the servers do not have it */
+    (void)data; /* the servers do not have the data */
     return recommender_fit_numbers(&recommender_command_of_const(run)->options, ret);
 }
 

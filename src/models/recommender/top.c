@@ -1,9 +1,10 @@
-/* The best items for a user; see recommender_top.h. */
+/* The best items for a user; see top.h. */
 #include "models/recommender/top.h"
 
 #include "base/mem.h"
 
-/* A rating seen from its item: sorting brings all of one item together, its user first. */
+/* A rating, ordered by item: sorting brings all ratings of an item together, with the user's own
+ * first. */
 struct seen {
     int64_t item;
     bool by_user;

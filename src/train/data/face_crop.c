@@ -1,11 +1,11 @@
-/* Which part of a picture is the face; see face_crop.h. */
+/* The part of a picture that shows the face; see face_crop.h. */
 #include "train/data/face_crop.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Around the square of the cascade, which ends at eyebrows and chin. */
-#define MARGIN 0.1 /* on each side, in parts of its side */
+/* Added around the square of the cascade, which ends at eyebrows and chin. */
+#define MARGIN 0.1 /* on each side, as a fraction of its side */
 
 static const char *const NAMES[] = {"off", "auto", "cascade", "whole"};
 

@@ -1,4 +1,4 @@
-/* The table of an embedding bag, and its steps; see embedding_bag.h. */
+/* The table of an embedding bag and its optimizer step; see embedding_bag.h. */
 #include "train/layers/embedding_bag.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* The network: building; the passes are in network_pass.c. See network.h. */
+/* Builds a network; see network.h. pass.c runs it. */
 #include "train/network/internal.h"
 
 #include "base/mem.h"
@@ -166,8 +166,8 @@ int network_l2_normalise(struct network *network, const char *name, int input)
     return add_layer(network, name, (struct layer){.ops = &layers_l2_normalise, .input = {input}});
 }
 
-/* The first layer to reach a tensor on the way back sets its gradient, the others add; a tensor
- * that nobody reaches has none. */
+/* In the backward pass the first layer that reaches a tensor sets its gradient, and the others add
+ * to it. A tensor that no layer reaches has no gradient. */
 static void plan_way_back(struct network *network)
 {
     bool *reached = network->reached;
