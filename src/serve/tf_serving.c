@@ -1,4 +1,4 @@
-/* TensorFlow Serving's REST interface; see tf_serving.h. */
+/* The REST interface of TensorFlow Serving; see tf_serving.h. */
 #include "serve/tf_serving.h"
 
 #include "base/mem.h"
@@ -8,10 +8,10 @@
 
 struct reading {
     float *to;
-    size_t count, max; /* numbers so far, and room */
+    size_t count, max; /* numbers so far, and the room for them */
 };
 
-/* As deep as the parser lets a document be. */
+/* Recursive: the JSON parser limits the depth. */
 static bool read_numbers(struct reading *reading, const struct json *json)
 {
     if (json->type == JSON_INT || json->type == JSON_REAL) {

@@ -1,4 +1,4 @@
-/* trainer bench: a table of what can be measured, one file each. */
+/* trainer bench: a table of benchmarks, one file per benchmark. */
 #include "cli/trainer/commands.h"
 
 static const struct command *const MEASUREMENTS[] = {

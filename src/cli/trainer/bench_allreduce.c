@@ -1,4 +1,4 @@
-/* trainer bench allreduce: how long the sum over all workers takes, by size and algorithm. */
+/* trainer bench allreduce: measures the sum over all workers, by size and algorithm. */
 #include "cli/trainer/commands.h"
 
 #include "base/mem.h"
@@ -25,7 +25,7 @@ enum {
     CALLS_MIN = 8,
     CALLS_MAX = 1000,
     WARM_UP = 3,
-    BYTES_A_CELL = 256 << 20, /* about so much is summed for one figure */
+    BYTES_A_CELL = 256 << 20, /* bytes that are summed for one figure, roughly */
     BYTES_MAX = 1 << 30,
     SECRET_SIZE = 16,
 };
@@ -83,7 +83,7 @@ static int compare_times(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The median call, in nanoseconds. All workers begin each call together. */
+/* Returns the median duration of a call in nanoseconds. All workers begin each call together. */
 static int measure_algorithm(struct comm_group *group, const char *algorithm, float *data,
                              size_t bytes, int64_t *ret_ns, struct err *err)
 {
@@ -115,7 +115,7 @@ static void print_size(size_t bytes)
         printf("%8zu B", bytes);
 }
 
-/* Which columns the table has: those that can be used for one of the sizes at least. */
+/* Lists the columns of the table: the algorithms that can be used for at least one of the sizes. */
 static size_t list_columns(struct comm_group *group, const struct bench_values *values,
                            const size_t *sizes, size_t count, const char **columns)
 {
@@ -218,11 +218,11 @@ static int join_and_measure(const struct bench_values *values, const struct ty_t
         result = print_times(group, values, sizes, count, memory->at, err);
     if (result < 0)
         bench_workers_fail(local, err);
-    group = comm_group_free(group); /* before the memory it shares */
+    group = comm_group_free(group); /* must be freed before the memory that it shares */
     return result;
 }
 
-/* Workers that are started here have one of their own. */
+/* Makes a job secret for workers that this process starts. */
 static void make_secret(char text[2 * SECRET_SIZE + 1])
 {
     uint8_t bytes[SECRET_SIZE];

@@ -1,4 +1,4 @@
-/* trainer data: a table of what can be done with data sets, one file each. */
+/* trainer data: a table of commands for data sets, one file per command. */
 #include "cli/trainer/commands.h"
 
 static const struct command *const COMMANDS[] = {

@@ -1,5 +1,4 @@
-/* trainer data faces: write drawn faces as picture files, so that there is something to recognise
- * where there is no data. */
+/* trainer data faces: writes drawn faces as picture files, for tests without data. */
 #include "cli/trainer/commands.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* trainer data inspect: what is in a data set, before anybody trains on it. */
+/* trainer data inspect: describes a data set before it is used for training. */
 #include "cli/trainer/commands.h"
 
 #include "base/json/json.h"
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-enum { SIZES = 5 /* told to people; JSON has all */ };
+enum { SIZES = 5 /* sizes shown in the text; JSON lists all */ };
 
 struct inspect_values {
     const char *data, *crop, *log;
@@ -27,7 +27,7 @@ struct inspection {
     size_t formats[PICTURE_FORMATS];
     struct picture_size *sizes; /* most frequent first */
     size_t size_count;
-    char **reasons; /* one a picture that cannot be used */
+    char **reasons; /* one per picture that cannot be used */
     size_t left_out;
 };
 

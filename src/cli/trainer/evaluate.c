@@ -1,4 +1,4 @@
-/* trainer evaluate: how often a classifier is right about the test pictures, class by class. */
+/* trainer evaluate: the accuracy of a classifier on the test pictures, per class. */
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"

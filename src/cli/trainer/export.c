@@ -1,4 +1,4 @@
-/* trainer export: a trained model as a file that other programs run. */
+/* trainer export: writes a trained model as a file for other programs. */
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
@@ -49,8 +49,8 @@ static int export_classifier(const struct export_values *values, struct err *err
     return result;
 }
 
-/* The file is written aside and renamed: what stands in its place is replaced, which is right for
- * an older export and for nothing else. */
+/* Checks the target. The export is written under a temporary name and renamed, so it replaces an
+ * existing file; that is right only for an older export. */
 static int check_output(const struct export_values *values, struct err *err)
 {
     struct stat model, output;

@@ -1,4 +1,4 @@
-/* What of a run others may see; see fit_watch.h. */
+/* Makes a run visible; see fit_watch.h. */
 #include "cli/trainer/fit_watch.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Training is worth more than being watched. */
+/* Starts the monitor. A failure is only logged: the training is worth more than its monitor. */
 static void start_monitor(struct fit_watch *watch, const char *address, int port)
 {
     struct err err = ERR_INIT;
@@ -23,7 +23,7 @@ static void start_monitor(struct fit_watch *watch, const char *address, int port
     address = all ? "::" : address;
     int wanted = port;
     int result = monitor_start(address, wanted, watch->state, &watch->monitor, &port, &err);
-    if (result < 0 && all && err.sys != EADDRINUSE) { /* a machine without IPv6 */
+    if (result < 0 && all && err.sys != EADDRINUSE) { /* the machine may have no IPv6 */
         address = "0.0.0.0";
         result = monitor_start(address, wanted, watch->state, &watch->monitor, &port, &err);
     }
@@ -74,7 +74,7 @@ void fit_watch_finish(struct fit_watch *watch)
     _cleanup_fd_ int fd =
         open(str_is_empty(path) ? "/dev/termination-log" : path, O_WRONLY | O_TRUNC | O_CLOEXEC);
     if (fd < 0 || !watch->state)
-        return; /* this is no pod */
+        return; /* not in a pod */
     struct run_state_view view;
     run_state_read(watch->state, moment_monotonic_ns(), &view);
     struct json *document = run_state_document(watch->arena, &view);

@@ -1,4 +1,4 @@
-/* trainer: the compute program. A table of commands, and what all of them share. */
+/* trainer: the program for training and serving. A table of commands. */
 #include "cli/trainer/commands.h"
 
 #include "base/system/crash.h"
@@ -24,7 +24,6 @@ static const struct program PROGRAM = {
 int main(int argc, char **argv)
 {
     crash_log_install("trainer");
-    signal(SIGXFSZ,
-           SIG_IGN); /* a limit on the size of files is an error of a write, with a reason */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit then fails with an error */
     return options_main(&PROGRAM, TRAINYARD_VERSION, argc, argv);
 }

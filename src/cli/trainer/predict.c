@@ -1,4 +1,5 @@
-/* trainer predict: how well a model tells people apart, or who is on a picture. */
+/* trainer predict: evaluates how well a model tells people apart, or recognises the people on
+ * pictures. */
 #include "cli/trainer/commands.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* trainer recommend: what a user should see next, from a model of `trainer fit recommender`. */
+/* trainer recommend: lists items for a user, from a model of `trainer fit recommender`. */
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
@@ -65,7 +65,8 @@ static int recommend_run(const void *values, size_t count, const char *const *ar
         result =
             recommender_top_find(model, ratings, ratings_id(wanted->user, strlen(wanted->user)),
                                  (size_t)wanted->min_ratings, (size_t)wanted->top, &top, err);
-    if (result == -ERR_NOT_FOUND && ratings) /* by the name that was given: the model has numbers */
+    if (result == -ERR_NOT_FOUND &&
+        ratings) /* with the name that the user typed: the model has numbers */
         return err_set(err, ERR_NOT_FOUND,
                        "user '%s' has rated nothing in '%s': nothing can be said about them",
                        wanted->user, wanted->data);

@@ -1,4 +1,4 @@
-/* trainer serve: a model with its page, until told to stop. */
+/* trainer serve: serves a model and its page until it is stopped. */
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
@@ -70,7 +70,7 @@ static void close_server(struct page_server *server)
     if (server->site.stop)
         server->site.stop(server->site.own);
     loop_signals_free(server->signals);
-    /* What the pool is still looking at ends before its page goes. */
+    /* Work on the pool must end before the page is freed. */
     if (server->loop)
         loop_run(server->loop);
     if (server->site.free)
