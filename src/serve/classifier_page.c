@@ -243,11 +243,12 @@ static void handle_models(struct classifier_page *page, const char *path, bool p
     else if (!posts && rest[0] == '\0' && version)
         page_respond_json(exchange, 200, tf_serving_status(exchange->arena, version));
     else if (!version)
-        page_respond_refusal(exchange, ERR_NOT_FOUND,
-                             arena_printf(exchange->arena,
-                                          "nothing is served here yet: there will be '%s' as soon "
-                                          "as a version is exported",
-                                          page->options.model_name));
+        page_respond_refusal(
+            exchange, ERR_NOT_FOUND,
+            arena_printf(
+                exchange->arena,
+                "no model is served here yet: '%s' will be served as soon as a version is exported",
+                page->options.model_name));
     else
         page_respond_refusal(exchange, ERR_NOT_FOUND,
                              arena_printf(exchange->arena,
@@ -265,9 +266,9 @@ void classifier_page_handle(struct http_exchange *exchange, void *context)
     if (str_has_prefix(path, MODELS) && (reads || posts))
         handle_models(page, path + strlen(MODELS), posts, exchange);
     else if (!reads)
-        page_respond_refusal(exchange, ERR_METHOD,
-                             "this address answers GET; predictions are asked for with POST "
-                             "/v1/models/NAME:predict");
+        page_respond_refusal(
+            exchange, ERR_METHOD,
+            "this address answers GET; send predictions as POST /v1/models/NAME:predict");
     else if (str_eq(path, "/"))
         page_respond_html(exchange, asset_classifier_html());
     else if (str_eq(path, "/random"))

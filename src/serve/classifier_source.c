@@ -238,7 +238,8 @@ int classifier_source_ask(struct classifier_source *source, struct classifier_qu
                        "there is no model yet in '%s': it is served as soon as one is exported",
                        source->directory);
     if (source->waiting >= CLASSIFIER_SOURCE_WAITING_MAX)
-        return err_set(err, ERR_UNAVAILABLE, "%d questions wait already: try again in a moment",
+        return err_set(err, ERR_UNAVAILABLE,
+                       "%d requests are waiting already: try again in a moment",
                        CLASSIFIER_SOURCE_WAITING_MAX);
     question->source = source;
     question->work = (struct loop_work){.work = answer_question, .done = on_question_done};

@@ -49,7 +49,8 @@ static void on_reader_left(struct http_exchange *exchange)
 void report_page_respond(struct loop *loop, const char *path, struct http_exchange *exchange)
 {
     if (!report_page_exists(path)) {
-        page_respond_refusal(exchange, ERR_NOT_FOUND, "no report of this model's training is here");
+        page_respond_refusal(exchange, ERR_NOT_FOUND,
+                             "there is no report of this model's training");
         return;
     }
     struct report_read *read = mem_zalloc(sizeof(*read));

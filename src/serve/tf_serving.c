@@ -34,7 +34,7 @@ int tf_serving_read(struct arena *arena, const char *body, size_t size, size_t s
     struct json *json;
     int result = json_parse(arena, body, size, NULL, &json, err);
     if (result < 0)
-        return err_wrap(err, "the body is no JSON");
+        return err_wrap(err, "the body is not JSON");
     const struct json *instances = json_get(json, "instances");
     size_t count = json_count(instances), position = 0;
     if (!instances || instances->type != JSON_ARRAY || count == 0)
@@ -50,7 +50,7 @@ int tf_serving_read(struct arena *arena, const char *body, size_t size, size_t s
             instance->type == JSON_OBJECT ? json_first(instance) : instance;
         if (!picture || !read_numbers(&reading, picture) || reading.count != sample)
             return err_set(err, ERR_BAD_REQUEST,
-                           "instances[%zu] is no picture: it must hold %zu numbers", position,
+                           "instances[%zu] is not a picture: it must have %zu numbers", position,
                            sample);
         position++;
     }

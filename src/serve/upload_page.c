@@ -251,7 +251,7 @@ static void handle_upload(struct upload_page *page, struct http_exchange *exchan
                              "choose a picture first: no file came with the form");
     else if (page->waiting >= UPLOAD_WAITING_MAX)
         page_respond_refusal(exchange, ERR_UNAVAILABLE,
-                             "too many pictures wait already: try again in a moment");
+                             "too many pictures are waiting already: try again in a moment");
     else
         start_upload(page, exchange, file);
 }
@@ -267,7 +267,7 @@ static void handle_about(struct upload_page *page, struct http_exchange *exchang
     const char *accuracy =
         page->accuracy < 0
             ? ""
-            : arena_printf(arena, " Left out one by one, %.0f %% of them are named correctly.",
+            : arena_printf(arena, " Left out one by one, %.0f %% of them are recognised correctly.",
                            100 * page->accuracy);
     json_set(arena, about, "text",
              json_stringf(arena, "The gallery holds %zu pictures of %zu people.%s",

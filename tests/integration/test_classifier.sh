@@ -44,7 +44,7 @@ cmp <(losses "$SCRATCH/alone") <(losses "$SCRATCH/chief-0") || fail "chief and t
 assert_eq "judgement of one and of three" "$(grep '^test accuracy' "$SCRATCH/alone")" "$(grep '^test accuracy' "$SCRATCH/chief-0")"
 assert_contains "who exports" "Will export model" "$(cat "$SCRATCH/chief-0")"
 assert_eq "what a worker says" "Will not export model: the chief does
-worker 1 (${ADDRESSES[2]}) begins with all 3 workers; progress is told by chief (${ADDRESSES[0]})
+worker 1 (${ADDRESSES[2]}) begins with all 3 workers; chief (${ADDRESSES[0]}) shows the progress
 worker 1 (${ADDRESSES[2]}) has done its part: all 10 steps are done" "$(grep -v '^trainer: waiting for ' "$SCRATCH/worker-1")"
 first=$(sed -n "s|^exported version \([0-9]*\) to $SCRATCH/export$|\1|p" "$SCRATCH/chief-0")
 [ -s "$SCRATCH/export/$first/classifier.model" ] || fail "no version '$first' in: $(ls -R "$SCRATCH/export")"

@@ -29,7 +29,7 @@ losses "$SCRATCH/worker-0" >"$SCRATCH/three"
 assert_eq "steps told" 20 "$(wc -l <"$SCRATCH/three")"
 cmp "$SCRATCH/one" "$SCRATCH/three" || fail "three workers differ from one"
 for i in 1 2; do
-    assert_eq "what worker $i says" "worker $i (${ADDRESSES[i]}) begins with all 3 workers; progress is told by worker 0 (${ADDRESSES[0]})
+    assert_eq "what worker $i says" "worker $i (${ADDRESSES[i]}) begins with all 3 workers; worker 0 (${ADDRESSES[0]}) shows the progress
 worker $i (${ADDRESSES[i]}) has done its part: all 20 steps are done" "$(without_stragglers "$SCRATCH/worker-$i")"
 done
 assert_contains "the judgement" "with raw pixels" "$(cat "$SCRATCH/worker-0")"

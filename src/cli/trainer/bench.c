@@ -8,8 +8,7 @@ static const struct command *const MEASUREMENTS[] = {
 
 const struct command COMMAND_BENCH = {
     .name = "bench",
-    .summary = "measure what training with several workers rests on",
-    .description = "Measures on the machines and the network at hand, with the code that training "
-                   "uses.",
+    .summary = "measure the communication between workers",
+    .description = "Measures these machines and their network, with the code that training uses.",
     .subcommands = MEASUREMENTS,
 };

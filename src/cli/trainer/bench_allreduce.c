@@ -53,9 +53,10 @@ static int parse_size(const char *text, size_t length, size_t *ret, struct err *
                 return 0;
             }
     }
-    return err_set(err, ERR_USAGE,
-                   "--sizes: '%.*s' is no size: write 4KiB, 25MiB …, whole floats, up to 1GiB",
-                   (int)length, text);
+    return err_set(
+        err, ERR_USAGE,
+        "--sizes: '%.*s' is not a size: write 4KiB, 25MiB …, a multiple of 4 bytes up to 1GiB",
+        (int)length, text);
 }
 
 static int parse_sizes(const char *text, size_t sizes[SIZES_MAX], size_t *ret_count,
@@ -174,9 +175,9 @@ static int print_times(struct comm_group *group, const struct bench_values *valu
                              "with several workers"
                            : "3 to 64 workers, or less data");
     if (comm_group_rank(group) == 0) {
-        printf(
-            "all-reduce among %d workers: median in µs, bus bandwidth in GB/s, * what is chosen\n",
-            comm_group_size(group));
+        printf("all-reduce among %d workers: median in µs, bus bandwidth in GB/s, * the algorithm "
+               "that training chooses\n",
+               comm_group_size(group));
         printf("%10s", "");
         for (size_t i = 0; i < column_count; i++)
             printf("  %17s ", columns[i]);
@@ -246,8 +247,8 @@ static int bench_allreduce_run(const void *untyped, size_t argument_count,
                                  : tf_config_from_process_environment(&config, err);
     if (result == 0 && tf_config_workers(config) < 2)
         result = err_set(err, ERR_USAGE,
-                         "one worker has nobody to sum with: give --workers, or run it where "
-                         "TF_CONFIG names several");
+                         "a single worker has no peers to sum with: use --workers N, or run it "
+                         "where TF_CONFIG names several workers");
     if (result == 0)
         result = join_and_measure(values, config, &local, values->workers ? secret : NULL, sizes,
                                   count, err);
@@ -265,19 +266,19 @@ static const struct option OPTIONS[] = {
      .min = 0,
      .max = BENCH_WORKERS_MAX,
      .value = "N",
-     .help = "start so many workers here; 0: be one of those that TF_CONFIG names"},
+     .help = "number of workers to start on this machine; 0: be one of those that TF_CONFIG names"},
     {.name = "sizes",
      .type = OPTION_STRING,
      FIELD(sizes),
      .fallback = "4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,25MiB",
      .value = "SIZE,…",
-     .help = "how much each worker has to sum"},
+     .help = "sizes of the data that each worker sums"},
     {.name = "algorithm",
      .type = OPTION_CHOICE,
      FIELD(algorithm),
      .choices = "shared|hierarchical|direct|doubling|halving|ring",
      .value = "NAME",
-     .help = "only this one; otherwise all that can be used"},
+     .help = "measure only this algorithm; default: all that can be used"},
     {.name = "transport",
      .type = OPTION_CHOICE,
      FIELD(transport),
@@ -291,11 +292,11 @@ static const struct option OPTIONS[] = {
      .fallback = "f32",
      .choices = "f32|bf16",
      .value = "FORM",
-     .help = "how numbers travel over TCP; bf16 are half the bytes and 8 bits of mantissa"},
+     .help = "format of numbers over TCP; bf16 has half the bytes and 8 bits of mantissa"},
     {.name = "encrypt",
      .type = OPTION_FLAG,
      FIELD(encrypt),
-     .help = "what goes over TCP, with TLS"},
+     .help = "encrypt the traffic over TCP with TLS"},
     {.name = "pretend-hosts",
      .type = OPTION_INT,
      FIELD(hosts),
@@ -303,7 +304,7 @@ static const struct option OPTIONS[] = {
      .min = 1,
      .max = BENCH_WORKERS_MAX,
      .value = "N",
-     .help = "with --workers: as if they were spread over so many machines"},
+     .help = "with --workers: pretend that they are spread over this many machines"},
     {.name = "join-timeout",
      .type = OPTION_INT,
      FIELD(join_timeout),
@@ -317,13 +318,13 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_BENCH_ALLREDUCE = {
     .name = "allreduce",
-    .summary = "how fast the workers sum their gradients",
+    .summary = "measure how fast the workers sum their gradients",
     .description =
         "Measures the sum over all workers for each size and each algorithm that can be used "
-        "between them, and shows which one training takes. Bus bandwidth is what each worker "
-        "sends in a second, whatever the algorithm: size / time × 2 (n-1)/n.\n\n"
-        "With --workers it starts processes on this machine. In the pods of a job, or wherever "
-        "TF_CONFIG is set, each process is one worker and the first one prints.",
+        "between them, and shows which algorithm training would choose. Bus bandwidth is what each "
+        "worker sends per second, for any algorithm: size / time × 2 (n-1)/n.\n\nWith --workers it "
+        "starts processes on this machine. In the pods of a job, or wherever TF_CONFIG is set, "
+        "each process is one worker and the first one prints.",
     .examples = "trainer bench allreduce --workers 2\n"
                 "trainer bench allreduce --workers 4 --transport tcp --sizes 64KiB,1MiB",
     .options = OPTIONS,

@@ -117,7 +117,7 @@ int bench_workers_end(struct bench_workers *workers, int result, struct err *err
     if (cause && (result == 0 || is_loss(-result)))
         result = err_set(err, failure->code, "worker %d: %s", cause, failure->message);
     else if (bad && result == 0)
-        result = err_set(err, ERR_INTERNAL, "worker %d did not end well%s%s", bad,
+        result = err_set(err, ERR_INTERNAL, "worker %d failed%s%s", bad,
                          failure->message[0] ? ": " : "", failure->message);
     if (workers->failures)
         munmap(TAKE(workers->failures), sizeof(struct err) * BENCH_WORKERS_MAX);

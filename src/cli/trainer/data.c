@@ -10,9 +10,8 @@ static const struct command *const COMMANDS[] = {
 
 const struct command COMMAND_DATA = {
     .name = "data",
-    .summary = "look into data sets, convert them, or draw one",
-    .description =
-        "Tells what is in a data set, cuts pictures to their faces once and for all, turns "
-        "IDX files into folders and back, and draws people who do not exist.",
+    .summary = "inspect, convert or draw data sets",
+    .description = "Describes a data set, cuts pictures to their faces once and for all, converts "
+                   "IDX files to folders and back, and draws people who do not exist.",
     .subcommands = COMMANDS,
 };

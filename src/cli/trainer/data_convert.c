@@ -98,7 +98,7 @@ static int unpack_idx(const struct convert_values *wanted, const char *from, con
         if (result < 0)
             return result;
     }
-    printf("%zu pictures in %s/train and %s/test, a folder a label\n", written, to, to);
+    printf("%zu pictures in %s/train and %s/test, one folder per label\n", written, to, to);
     return 0;
 }
 
@@ -193,7 +193,7 @@ static int check_outside(const char *to, const char *from, struct err *err)
     for (char *slash; stat(path, &at) < 0 && (slash = strrchr(path, '/'));) {
         if (str_eq(slash, "/.."))
             return err_set(err, ERR_USAGE,
-                           "'%s' goes up from a folder that is not there: write it without '..'",
+                           "'%s' has '..' in a folder that does not exist: write it without '..'",
                            to);
         slash[slash == path] = '\0';
     }
@@ -245,19 +245,22 @@ static const struct option OPTIONS[] = {
      .min = 8,
      .max = 1024,
      .value = "PIXELS",
-     .help = "width and height of what is written, in pixels"},
+     .help = "width and height of the written pictures, in pixels"},
     {.name = "format",
      .type = OPTION_CHOICE,
      FIELD(format),
      .fallback = "png",
      .choices = "png|pgm",
      .value = "KIND",
-     .help = "of the files; pgm of pictures in colour is ppm"},
-    {.name = "colour", .type = OPTION_FLAG, FIELD(colour), .help = "keep colours; else grey"},
+     .help = "format of the files; colour pictures in pgm become ppm"},
+    {.name = "colour",
+     .type = OPTION_FLAG,
+     FIELD(colour),
+     .help = "write colour pictures; default: grey"},
     {.name = "idx",
      .type = OPTION_FLAG,
      FIELD(idx),
-     .help = "write IDX files from FROM/train and FROM/test, a folder a label in each"},
+     .help = "write IDX files from FROM/train and FROM/test, which have one folder per label"},
     {.name = "threads",
      .type = OPTION_INT,
      FIELD(threads),
@@ -273,12 +276,12 @@ static const struct option OPTIONS[] = {
 const struct command COMMAND_DATA_CONVERT = {
     .name = "convert",
     .arguments = "FROM TO",
-    .summary = "cut pictures to their faces, or turn IDX files into folders and back",
+    .summary = "cut pictures to their faces, or convert IDX files to folders and back",
     .description =
-        "A folder with one folder a person becomes another one, of pictures of one size cut to "
-        "their faces: training on it needs no search.\n\n"
-        "A folder of IDX files becomes TO/train and TO/test with a folder a label; --idx goes the "
-        "other way, with the labels in the order of the names of FROM/train's folders.",
+        "Converts a folder with one subfolder per person into another one, with pictures of one "
+        "size that are cut to their faces: training on it need not search for faces.\n\nConverts a "
+        "folder of IDX files into TO/train and TO/test with one folder per label. --idx converts "
+        "in the other direction; the labels follow the order of the folder names in FROM/train.",
     .examples = "trainer data convert photographs portraits --size 96 --crop cascade\n"
                 "trainer data convert " IDX_DIRECTORY_DEFAULT " pictures\n"
                 "trainer data convert pictures data --idx --size 28",

@@ -46,9 +46,9 @@ static int read_cluster(const struct fit_cluster_values *values, struct ty_tf_co
                         struct err *err)
 {
     if (values->worker_hosts && !*values->worker_hosts)
-        return err_set(err, ERR_USAGE,
-                       "--worker-hosts names nobody: write HOST:PORT,…, or leave it out to train "
-                       "alone");
+        return err_set(
+            err, ERR_USAGE,
+            "--worker-hosts is empty: write HOST:PORT,…, or leave it out to train in one process");
     bool hosts = !str_is_empty(values->ps_hosts) || !str_is_empty(values->worker_hosts);
     if (!hosts && str_is_empty(values->job_name) && values->task_index == 0)
         return tf_config_from_process_environment(ret, err);

@@ -30,8 +30,8 @@ static void start_monitor(struct fit_watch *watch, const char *address, int port
     bool v6 = strchr(address, ':');
     _cleanup_free_ char *line =
         result < 0
-            ? mem_printf("%s; training goes on, but nobody can ask for its progress", err.message)
-            : mem_printf("progress is told at http://%s%s%s:%d/progress, metrics at /metrics",
+            ? mem_printf("%s; training goes on, but its progress cannot be queried", err.message)
+            : mem_printf("progress is at http://%s%s%s:%d/progress, metrics are at /metrics",
                          v6 ? "[" : "", address, v6 ? "]" : "", port);
     fit_print_line(NULL, line);
 }
@@ -58,9 +58,9 @@ int fit_watch_open(const struct fit_watch_values *values, const struct command *
     return 0;
 }
 
-void fit_watch_wait(void *state, const char *whom)
+void fit_watch_wait(void *state, const char *peers)
 {
-    run_state_wait(state, whom, moment_monotonic_ns());
+    run_state_wait(state, peers, moment_monotonic_ns());
 }
 
 void fit_watch_waited(void *state, const char *task, int64_t ns)
@@ -84,7 +84,7 @@ void fit_watch_finish(struct fit_watch *watch)
     struct err err = ERR_INIT;
     if (file_write_all(fd, text, strlen(text), &err) < 0) {
         _cleanup_free_ char *line =
-            mem_printf("the last progress cannot be left behind: %s", err.message);
+            mem_printf("cannot write the termination message: %s", err.message);
         fit_print_line(NULL, line);
     }
 }

@@ -30,7 +30,7 @@ void fit_watch_close(struct fit_watch *watch); /* safe on zeroed memory */
 
 /* Callbacks for comm, whose context is the run_state: which tasks are missing, and which was late
  * for how long. */
-void fit_watch_wait(void *state, const char *whom);
+void fit_watch_wait(void *state, const char *peers);
 void fit_watch_waited(void *state, const char *task, int64_t ns);
 
 #endif

@@ -13,11 +13,11 @@ static const struct command *const COMMANDS[] = {
 
 static const struct program PROGRAM = {
     .name = "trainer",
-    .summary = "train, judge and serve models on the processors of one machine or of many",
+    .summary = "train, evaluate and serve models on the CPUs of one machine or of many",
     .description =
-        "trainer reads from TF_CONFIG (or MASTER_ADDR, RANK and WORLD_SIZE) who trains together; "
-        "without them it trains alone. It needs neither trainyard nor Kubernetes.\n\n"
-        "Start with 'trainer fit face --data procedural --model-dir faces'.",
+        "trainer reads the processes that train together from TF_CONFIG (or MASTER_ADDR, RANK and "
+        "WORLD_SIZE); without them it trains in one process. It needs neither trainyard nor "
+        "Kubernetes.\n\nStart with 'trainer fit face --data procedural --model-dir faces'.",
     .commands = COMMANDS,
 };
 

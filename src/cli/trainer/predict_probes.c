@@ -92,7 +92,7 @@ int predict_probes_run(struct face_model *model, const struct people_crop *crop,
     if (!str_is_empty(output)) {
         result = write_output(&probe, output, json, err);
         if (result < 0)
-            return err_wrap(err, "cannot write what was found");
+            return err_wrap(err, "cannot write the results");
     }
     if (as_json)
         printf("%s\n", json);

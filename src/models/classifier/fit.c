@@ -124,7 +124,7 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool ev
         &(struct run_log_subject){.model = CLASSIFIER_MODEL.command.name,
                                   .directory = options->fit.model_dir,
                                   .unit = CLASSIFIER_MODEL.unit,
-                                  .steps_an_epoch = (double)fit->train->count / options->batch});
+                                  .steps_per_epoch = (double)fit->train->count / options->batch});
     return classifier_trainer_new(&trainer, fit->model, fit->train, &fit->trainer, err);
 }
 

@@ -142,8 +142,8 @@ static int begin_run(struct async_run *run, bool chief, size_t workers,
         run_log_note(log, "resumed", "the servers are at step %llu", (unsigned long long)first);
     if (first == options->steps)
         run_log_note(log, "done",
-                     "all %llu steps were done before: to train further raise --steps, to train "
-                     "anew use another --model-dir",
+                     "all %llu steps were done before: to train further raise --steps, to start "
+                     "again use another --model-dir",
                      (unsigned long long)first);
     return 0;
 }

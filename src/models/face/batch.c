@@ -13,8 +13,7 @@
 /* Far from the keys of the draws that augment pictures, which are positions. */
 #define KEY ((uint64_t)1 << 32)
 
-/* The person with whom the person at this place is blended: each in turn over the steps, never
- * itself. */
+/* The partner in the blend at this place: each person in turn over the steps, never itself. */
 static size_t partner_of_blend(size_t place, uint64_t step, size_t persons)
 {
     return (place + 1 + (size_t)(step % (persons - 1))) % persons;

@@ -138,16 +138,13 @@ const struct model FACE_MODEL = {
         {
             .name = "face",
             .summary = "train an embedding of faces",
-            .description = "Trains a face embedding with the triplet loss. Where TF_CONFIG names "
-                           "several workers they "
-                           "train in step, and the result is that of one worker; the chief, or "
-                           "worker 0, shows the "
-                           "progress and writes checkpoints and the model.\n\n"
-                           "At the end the model is judged on people it never saw, beside raw "
-                           "pixels on the same "
-                           "pairs. SIGTERM saves a checkpoint and ends with code 143; the same "
-                           "command then goes on "
-                           "from there.",
+            .description =
+                "Trains a face embedding with the triplet loss. If TF_CONFIG names several workers "
+                "they train synchronously, and the result is that of one worker. The chief, or "
+                "worker 0, shows the progress and writes checkpoints and the model.\n\nAt the end "
+                "the model is evaluated on people who were held out, compared with raw pixels on "
+                "the same pairs. SIGTERM saves a checkpoint and exits with code 143; the same "
+                "command then resumes the run.",
             .examples = "trainer fit face --data procedural --model-dir faces\n"
                         "trainer fit face --data people --held-out 3 --model-dir family --log json",
             .options = FACE_OPTIONS,

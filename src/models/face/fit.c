@@ -171,7 +171,7 @@ static int face_fit_start(struct fit *fit, struct err *err)
     if (!(options->blend >= 0 && options->blend <= 1) ||
         !(options->reshape >= 0 && options->reshape <= 1) || !augment_is_sane(&options->augment))
         return err_set(err, ERR_INVALID,
-                       "blending, reshaping and the changes of pictures are parts from 0 to 1");
+                       "--blend, --reshape and the values of the augmentation must be from 0 to 1");
     result = face_model_new(&options->model, &fit->model, err);
     if (result < 0)
         return result;
@@ -351,7 +351,7 @@ static int face_fit_run(struct fit *fit, struct face_fit_result *outcome, struct
                            &(struct run_log_subject){.model = FACE_MODEL.command.name,
                                                      .directory = options->fit.model_dir,
                                                      .unit = FACE_MODEL.unit,
-                                                     .steps_an_epoch = face_fit_epoch_steps(
+                                                     .steps_per_epoch = face_fit_epoch_steps(
                                                          options, fit->dataset, &fit->split)});
     struct fit_loop loop = {
         .model = &FACE_MODEL,

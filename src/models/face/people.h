@@ -46,8 +46,9 @@ bool people_are_drawn(const char *data);
     {                                                                                              \
         .name = "crop", .type = OPTION_CHOICE, .offset = (field), .fallback = (instead),           \
         .choices = "auto|cascade|whole|off", .value = "HOW",                                       \
-        .help = "cut pictures to the face where one is found; cascade: leave out those without a " \
-                "face; whole: do not cut; off: cut to their middle"                                \
+        .help =                                                                                    \
+            "how pictures are cut: auto: to the face where one is found; cascade: to the face, "   \
+            "without pictures that show none; whole: not at all; off: to the centre square"        \
     }
 
 #endif

@@ -42,7 +42,7 @@ int recommender_eval_run(struct recommender_batch *batch, const struct recommend
         }
     }
     if (result < 0)
-        return err_wrap(err, "judging the model");
+        return err_wrap(err, "cannot evaluate the model");
     eval.auc = metrics_auc(scores, liked, count);
     eval.loss = count ? loss / (double)count : 0;
     eval.rmse = config->label == RECOMMENDER_RATING ? sqrt(eval.loss) : 0;

@@ -278,7 +278,7 @@ static void make_log(struct recommender_run *fit)
                            &(struct run_log_subject){.model = RECOMMENDER_MODEL.command.name,
                                                      .directory = options->fit.model_dir,
                                                      .unit = RECOMMENDER_MODEL.unit,
-                                                     .steps_an_epoch = (double)fit->in_epoch});
+                                                     .steps_per_epoch = (double)fit->in_epoch});
     run_log_set_role(fit->log, true, fit->cluster->chief);
 }
 
@@ -290,8 +290,8 @@ void recommender_run_sentence(const struct recommender_run *fit, char *text, siz
     if (options->model.buckets)
         snprintf(shared, sizeof(shared), "sharing %lld rows", (long long)options->model.buckets);
     snprintf(text, size,
-             "recommender %s: %zu users and %zu items, %s; %zu ratings to train on, %zu to judge "
-             "by; %zu worker%s, %zu parameter server%s",
+             "recommender %s: %zu users and %zu items, %s; %zu ratings to train on, %zu to "
+             "evaluate on; %zu worker%s, %zu parameter server%s",
              recommender_kind_name(options->model.kind), ratings_users(fit->ratings),
              ratings_items(fit->ratings), shared, fit->split.train_count, fit->split.test_count,
              workers, workers == 1 ? "" : "s", servers, servers == 1 ? "" : "s");

@@ -51,7 +51,7 @@ int recommender_config_from_json(const struct json *json, struct recommender_con
         label = choice_from_json(json, "label", LABELS);
     int64_t dimensions = json_get_int(json, "dimensions", -1);
     if (kind < 0 || label < 0 || dimensions < 0 || dimensions > RECOMMENDER_DIMENSIONS_MAX)
-        return err_set(err, ERR_INVALID, "the configuration of the recommender has no right '%s'",
+        return err_set(err, ERR_INVALID, "the configuration of the recommender has no valid '%s'",
                        kind < 0    ? "kind"
                        : label < 0 ? "label"
                                    : "dimensions");

@@ -10,7 +10,7 @@ enum { DEPTH_MAX = 16, NUMBER_MAX = 40 };
 
 int cascade_xml_refuse(struct cascade_xml *reader, const char *what)
 {
-    return err_set(reader->err, ERR_BAD_REQUEST, "this is no cascade that can be read: %s", what);
+    return err_set(reader->err, ERR_BAD_REQUEST, "this file cannot be read as a cascade: %s", what);
 }
 
 /* ---- Elements */

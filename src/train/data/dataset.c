@@ -113,8 +113,8 @@ int dataset_open_folder(const char *path, struct dataset **ret, struct err *err)
         return result;
     if (dataset->count == 0)
         return err_set(err, ERR_NOT_FOUND,
-                       "'%s' holds no pictures: it needs one folder a person, with PGM, PPM, PNG, "
-                       "JPEG or WebP files in it",
+                       "'%s' has no pictures: it needs one folder per person, with PGM, PPM, PNG, "
+                       "JPEG or WebP files",
                        path);
     *ret = TAKE(dataset);
     return 0;
@@ -130,7 +130,7 @@ int dataset_open_pictures(const char *path, struct dataset **ret, struct err *er
     if (person.count == 0) {
         free(person.files);
         return err_set(err, ERR_NOT_FOUND,
-                       "'%s' holds no pictures: it needs PGM, PPM, PNG, JPEG or WebP files", path);
+                       "'%s' has no pictures: it needs PGM, PPM, PNG, JPEG or WebP files", path);
     }
     size_t end = strlen(path);
     while (end > 1 && path[end - 1] == '/')

@@ -21,8 +21,8 @@ int face_crop_from_name(const char *name, enum face_crop *ret, struct err *err)
             *ret = (enum face_crop)i;
             return 0;
         }
-    return err_set(err, ERR_INVALID,
-                   "no way to cut pictures is called '%s': use auto, cascade, whole or off", name);
+    return err_set(err, ERR_INVALID, "there is no crop '%s': use auto, cascade, whole or off",
+                   name);
 }
 
 static bool looks_for_faces(enum face_crop crop)

@@ -44,7 +44,7 @@ int face_finder_new(const char *path, struct face_finder **ret, struct err *err)
     int width = 0, height = 0, result = cascade_read(path, &cascade, err);
     if (result == -ERR_NOT_FOUND)
         return err_set(err, ERR_NOT_FOUND,
-                       "cannot look for faces, there is no '%s': install Debian's package "
+                       "cannot look for faces, '%s' does not exist: install Debian's package "
                        "opencv-data, or use --crop off",
                        path);
     if (result < 0)

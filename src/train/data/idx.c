@@ -111,7 +111,7 @@ static int unpack_file(const char *path, struct buf *buf, struct err *err)
         if (problem == Z_ERRNO)
             result = err_set_errno(err, errno, "cannot read '%s'", path);
         else if (problem == Z_BUF_ERROR)
-            result = err_set(err, ERR_BAD_REQUEST, "'%s' is cut off", path);
+            result = err_set(err, ERR_BAD_REQUEST, "'%s' is truncated", path);
         else if (problem != Z_OK)
             result = err_set(err, ERR_BAD_REQUEST, "'%s' is damaged: %s", path, text);
         break;

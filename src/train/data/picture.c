@@ -73,8 +73,9 @@ int picture_decode(const void *data, size_t size, struct picture *ret, struct er
                        PICTURE_FILE_MAX >> 20);
     decoder *decode = DECODERS[picture_format(data, size)];
     if (!decode)
-        return err_set(err, ERR_MEDIA_TYPE,
-                       "this file is no picture of a kind known here (PNG, JPEG, WebP, PGM, PPM)");
+        return err_set(
+            err, ERR_MEDIA_TYPE,
+            "this file is not a picture in a supported format (PNG, JPEG, WebP, PGM, PPM)");
     int result = decode(data, size, &picture, err);
     if (result < 0) {
         picture_release(&picture);

@@ -157,7 +157,7 @@ static int read_line(const char *name, size_t number, const char *line, size_t s
                        user->size ? "movie" : "user");
     float value = 0;
     if (!read_rating(rated, &value) || fabsf(value) > RATINGS_VALUE_MAX)
-        return err_set(err, ERR_BAD_REQUEST, "'%s' line %zu: '%.*s' is no rating", name, number,
+        return err_set(err, ERR_BAD_REQUEST, "'%s' line %zu: '%.*s' is not a rating", name, number,
                        quoted_size(rated), rated->text);
     *ret = (struct rating){
         .user = ratings_id(user->text, user->size),
@@ -196,7 +196,7 @@ int ratings_parse(const char *name, const char *data, size_t size, struct rating
         at = stop + 1;
     }
     if (result == 0 && found.count == 0)
-        result = err_set(err, ERR_BAD_REQUEST, "'%s' holds no rating", name);
+        result = err_set(err, ERR_BAD_REQUEST, "'%s' has no ratings", name);
     if (result < 0) {
         vec_release(&found);
         return result;

@@ -52,7 +52,7 @@ static int add_layer(struct network *network, const char *name, struct layer lay
         }
     for (int i = 0; i < network->count; i++)
         if (str_eq(network->layers[i].name, name)) {
-            err_set(err, ERR_INVALID, "layer '%s' is there twice", name);
+            err_set(err, ERR_INVALID, "there are two layers '%s'", name);
             return NETWORK_INPUT;
         }
     layer.in = *tensor_shape(network, layer.input[0]);

@@ -157,7 +157,7 @@ int checkpoint_parse(const char *name, const void *data, size_t size, struct che
         return err_set(err, ERR_UNSUPPORTED, "'%s' is of version %u; this program reads version %d",
                        name, version, CHECKPOINT_VERSION);
     if (header_size > CHECKPOINT_HEADER_MAX || data_offset(header_size) > size - TRAILER)
-        return err_set(err, ERR_BAD_REQUEST, "'%s' is cut off", name);
+        return err_set(err, ERR_BAD_REQUEST, "'%s' is truncated", name);
 
     _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = mem_zalloc(sizeof(*checkpoint));
     checkpoint->arena = arena_new();

@@ -27,7 +27,7 @@ static void name_all(struct reducer *reducer, const float *told, struct buf *tex
     buf_append_str(text, named > 1 ? " were told to stop" : " was told to stop");
 }
 
-/* Compares anew which workers were told to stop: a signal may have reached others since the step.
+/* Compares again which workers were told to stop: a signal may have reached others since the step.
  */
 int fit_leave_agree(struct fit_loop *loop, enum fit_leave *ret, struct err *err)
 {

@@ -29,7 +29,7 @@ static void tell_loss(struct fit_loop *loop, const struct err *loss)
 {
     run_log_worker_lost(loop->log, "%s; %s", loss->message,
                         loop->reducer->elastic ? "the others go on"
-                                               : "waiting for all workers to be there again");
+                                               : "waiting until all workers are back");
 }
 
 static void describe_group(struct fit_loop *loop, char who[GROUP_MAX])
@@ -60,7 +60,7 @@ static void tell_own(struct fit_loop *loop, const char *how, uint64_t step)
     describe_group(loop, who);
     if (step)
         snprintf(after, sizeof(after), " after step %llu", (unsigned long long)step);
-    run_log_note_process(loop->log, "member", "%s %s%s with %s; progress is told by %s", self, how,
+    run_log_note_process(loop->log, "member", "%s %s%s with %s; %s shows the progress", self, how,
                          after, who, first);
 }
 
@@ -255,8 +255,8 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
     loop->joined = false;
     if (outcome.first >= loop->steps)
         run_log_note(loop->log, "done",
-                     "all %llu steps were done before: to train further raise %s, to train "
-                     "anew use another --model-dir",
+                     "all %llu steps were done before: to train further raise %s, to start again "
+                     "use another --model-dir",
                      (unsigned long long)loop->steps,
                      loop->model->length_option ? loop->model->length_option : "--steps");
     result = run_steps(loop, &outcome, err);

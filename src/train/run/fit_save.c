@@ -53,7 +53,7 @@ static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t coun
     }
     if (count)
         run_log_note(loop->log, "warning",
-                     "no checkpoint in '%s' can be used: training begins anew",
+                     "no checkpoint in '%s' can be used: training starts from the beginning",
                      loop->options->model_dir);
     return 0;
 }
@@ -145,8 +145,8 @@ static int claim_later(struct fit_loop *loop, struct err *err)
         model_dir_is_of_run(loop->options->model_dir, loop->reducer->run)) {
         if (!loop->shared_dir)
             run_log_note(loop->log, "warning",
-                         "another worker of this run, which has not ended, still claims '%s': "
-                         "checkpoints are written all the same",
+                         "another worker of this run, which has not exited, still holds the lock "
+                         "on '%s': checkpoints are written all the same",
                          loop->options->model_dir);
         loop->shared_dir = true;
         return 0;
@@ -271,7 +271,7 @@ static void tell_saves(struct fit_loop *loop, bool last)
         run_log_note(loop->log, "warning", "%s", news.unpruned.message);
     if (news.replaced && !loop->slow_disk)
         run_log_note(loop->log, "warning",
-                     "checkpoints come faster than the disk takes them, so some are left out: "
+                     "checkpoints come faster than the disk can write them, so some are skipped: "
                      "raise --checkpoint-every");
     loop->slow_disk = loop->slow_disk || news.replaced;
 }
@@ -321,9 +321,9 @@ int fit_save_advise(struct fit_loop *loop, struct err *err)
     if (loop->options->model_dir)
         (void)checkpoint_list(loop->options->model_dir, &steps, &count, NULL);
     if (!count)
-        return err_set(err, ERR_INVALID, "%s: begin anew with %s", problem.message, advice);
+        return err_set(err, ERR_INVALID, "%s: start again with %s", problem.message, advice);
     char path[CHECKPOINT_PATH_MAX];
     checkpoint_path(loop->options->model_dir, steps[0], path);
-    return err_set(err, ERR_INVALID, "%s; the last checkpoint is '%s': go on from there with %s",
+    return err_set(err, ERR_INVALID, "%s; the last checkpoint is '%s': resume from it with %s",
                    problem.message, path, advice);
 }

@@ -85,7 +85,9 @@ static int name_it(const char *directory, const char *aside, int64_t now_s, int6
         if (errno != ENOTEMPTY && errno != EEXIST)
             return err_set_errno(err, errno, "cannot write '%s'", path);
     }
-    return err_set(err, ERR_CONFLICT, "'%s': others publish there all the time", directory);
+    return err_set(err, ERR_CONFLICT,
+                   "cannot export to '%s': other processes keep exporting there; try again",
+                   directory);
 }
 
 int model_versions_publish(const char *directory, const char *file, int64_t now_s,

@@ -216,7 +216,7 @@ void run_log_begin(struct run_log *log, uint64_t first, uint64_t steps)
         return;
     log->first = log->last = log->kept = first;
     log->steps = steps;
-    run_state_begin(log->options.state, first, steps, log->subject.steps_an_epoch);
+    run_state_begin(log->options.state, first, steps, log->subject.steps_per_epoch);
     if (log->speaks)
         start_progress(log);
     struct run_state_view view;

@@ -12,7 +12,7 @@
 struct run_state {
     pthread_mutex_t lock;
     struct run_state_view view;
-    double steps_an_epoch;
+    double steps_per_epoch;
     int64_t last_ns;    /* end of the last step; 0: none yet */
     int64_t waiting_ns; /* start of the wait; 0: not waiting */
 };
@@ -40,17 +40,17 @@ struct run_state *run_state_free(struct run_state *state)
 static void set_epoch(struct run_state *state)
 {
     state->view.epoch =
-        state->steps_an_epoch > 0 ? (double)state->view.step / state->steps_an_epoch : 0;
+        state->steps_per_epoch > 0 ? (double)state->view.step / state->steps_per_epoch : 0;
 }
 
-void run_state_begin(struct run_state *state, uint64_t done, uint64_t total, double steps_an_epoch)
+void run_state_begin(struct run_state *state, uint64_t done, uint64_t total, double steps_per_epoch)
 {
     if (!state)
         return;
     pthread_mutex_lock(&state->lock);
     state->view.step = done;
     state->view.total = total;
-    state->steps_an_epoch = steps_an_epoch;
+    state->steps_per_epoch = steps_per_epoch;
     state->last_ns = 0;
     set_epoch(state);
     pthread_mutex_unlock(&state->lock);
@@ -99,15 +99,15 @@ void run_state_accuracy(struct run_state *state, double accuracy)
     pthread_mutex_unlock(&state->lock);
 }
 
-void run_state_wait(struct run_state *state, const char *whom, int64_t now_ns)
+void run_state_wait(struct run_state *state, const char *peers, int64_t now_ns)
 {
     if (!state)
         return;
     pthread_mutex_lock(&state->lock);
-    if (!whom) {
+    if (!peers) {
         end_wait(state, now_ns);
     } else {
-        snprintf(state->view.waiting_for, sizeof(state->view.waiting_for), "%s", whom);
+        snprintf(state->view.waiting_for, sizeof(state->view.waiting_for), "%s", peers);
         if (!state->waiting_ns)
             state->waiting_ns = now_ns;
     }

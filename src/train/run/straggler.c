@@ -52,8 +52,8 @@ bool straggler_check(struct straggler *watch, const struct run_state_view *view,
     str_copy(watch->told, sizeof(watch->told), much ? worst : "");
     if (!much || same)
         return false;
-    snprintf(ret_text, STRAGGLER_TEXT_MAX, "%s was waited for %.1f s of the last %.0f s", worst,
-             waited, passed);
+    snprintf(ret_text, STRAGGLER_TEXT_MAX, "waited %.1f s of the last %.0f s for %s", waited,
+             passed, worst);
     return true;
 }
 
@@ -64,7 +64,6 @@ bool straggler_summarize(const struct straggler *watch, const struct run_state_v
     const char *worst = worst_since(view, watch->at_begin, &waited);
     if (!worst || waited < 1 || waited <= passed / 20)
         return false;
-    snprintf(ret_text, STRAGGLER_TEXT_MAX, "%s was waited for %.1f s of %.1f s", worst, waited,
-             passed);
+    snprintf(ret_text, STRAGGLER_TEXT_MAX, "waited %.1f s of %.1f s for %s", waited, passed, worst);
     return true;
 }

@@ -155,7 +155,7 @@ static void it_waits_for_the_first_version(void **state)
     expect(site, "GET", "/model", "", 200, "\"pictures\":3");
     expect(site, "GET", "/random", "", 503, "there is no model yet in");
     expect(site, "POST", "/v1/models/mnist:predict", "{}", 503, "there is no model yet in");
-    expect(site, "GET", "/v1/models/mnist", "", 404, "there will be 'mnist' as soon");
+    expect(site, "GET", "/v1/models/mnist", "", 404, "'mnist' will be served as soon");
     int64_t version = publish(site, 1);
     pass_time(site);
     assert_int_equal(site->told, version);
@@ -296,7 +296,7 @@ static void programs_ask_as_they_ask_tensorflow_serving(void **state)
     expect(site, "POST", "/v1/models/mnist/versions/1:predict", body.data, 404, "there is 'mnist'");
     expect(site, "POST", "/v1/models/other:predict", body.data, 404, "there is 'mnist'");
     expect(site, "POST", "/v1/models/mnist:predict", "{\"instances\":[[1]]}", 400,
-           "it must hold 784 numbers");
+           "it must have 784 numbers");
     expect(site, "POST", "/random", "", 405, "answers GET");
     expect(site, "GET", "/nowhere", "", 404, "the page is at /");
 }

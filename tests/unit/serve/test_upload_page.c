@@ -221,7 +221,7 @@ static void a_bad_file_gets_a_sentence(void **state)
     upload(site, "", 0, &nothing);
     loop_run(site->loop);
     assert_int_equal(words.status, 415);
-    assert_non_null(strstr(words.body.data, "no picture of a kind known here"));
+    assert_non_null(strstr(words.body.data, "not a picture in a supported format"));
     assert_int_equal(nothing.status, 400);
     assert_non_null(strstr(nothing.body.data, "choose a picture first"));
     buf_release(&words.body);

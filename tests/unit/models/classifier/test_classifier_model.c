@@ -114,7 +114,7 @@ static void any_other_file_is_refused(void **state)
     info.model = "classifier";
     assert_int_equal(checkpoint_write(path, face_model_params(face), NULL, &info, NULL), 0);
     assert_int_equal(classifier_model_load(path, &model, &err), -ERR_INVALID);
-    assert_non_null(strstr(err.message, "no right 'kind'"));
+    assert_non_null(strstr(err.message, "no valid 'kind'"));
     arena_free(arena);
     face_model_free(face);
 }

@@ -353,7 +353,7 @@ static void workers_that_find_together_go_on(void **state)
         fail_msg("%s", err.message);
     assert_int_equal(result.last, 9);
     fclose(options.fit.log.stream);
-    const char *lost = strstr(text, "lost worker 2; waiting for all workers to be there again\n");
+    const char *lost = strstr(text, "lost worker 2; waiting until all workers are back\n");
     assert_non_null(lost);
     assert_non_null(strstr(lost, "going on after step 4 with all workers\nstep 5/9 loss "));
     free(text);

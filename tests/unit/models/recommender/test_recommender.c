@@ -58,7 +58,7 @@ static void a_configuration_survives_its_json(void **state)
     struct err err = ERR_INIT;
     json_set_string(arena, json, "kind", "transformer");
     assert_int_equal(recommender_config_from_json(json, &back, &err), -ERR_INVALID);
-    assert_string_equal(err.message, "the configuration of the recommender has no right 'kind'");
+    assert_string_equal(err.message, "the configuration of the recommender has no valid 'kind'");
     config.dimensions = 0;
     assert_int_equal(recommender_config_check(&config, &err), -ERR_INVALID);
     config.dimensions = 1;

@@ -169,7 +169,7 @@ static void what_runs_away_is_not_kept(void **state)
     options.model.label = RECOMMENDER_RATING;
     options.fit.checkpoint_every = 0;
     assert_int_equal(try_fit(&options, ratings, &result, &err), -ERR_INVALID);
-    if (!strstr(err.message, "not numbers any more: begin anew with a lower --learning-rate") ||
+    if (!strstr(err.message, "not numbers any more: start again with a lower --learning-rate") ||
         strstr(err.message, "--clip"))
         fail_msg("%s", err.message);
     assert_int_equal(checkpoints(&options, &newest), 0);

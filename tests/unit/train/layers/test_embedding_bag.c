@@ -164,7 +164,7 @@ static void wrong_bags_are_refused(void **state)
     wrong = good;
     wrong.mean = true;
     wrong.weights = weights;
-    assert_refused(bag, wrong, "take their sum");
+    assert_refused(bag, wrong, "use their sum");
     embedding_bag_pull(bag, &(struct embedding_bags){.offsets = offsets}, NULL);
     assert_int_equal(bag->touched, 0); /* no bag at all */
 }

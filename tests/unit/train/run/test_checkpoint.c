@@ -233,7 +233,7 @@ static void a_header_has_limits(void **state)
     if (parse_header(none, CHECKPOINT_HEADER_MAX, &err) < 0)
         fail_msg("%s", err.message);
     assert_int_equal(parse_header(none, CHECKPOINT_HEADER_MAX + 1, &err), -ERR_BAD_REQUEST);
-    assert_string_equal(err.message, "'x' is cut off");
+    assert_string_equal(err.message, "'x' is truncated");
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         assert_true(parse_header(rows[i].header, 200, &err) < 0);
         assert_string_equal(err.message, rows[i].complaint);

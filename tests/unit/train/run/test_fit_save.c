@@ -246,7 +246,7 @@ static void what_ran_away_is_not_kept(void **state)
     struct err err = ERR_INIT;
     free(run(&spoiled, 10, -ERR_INVALID, &result, &err));
     assert_non_null(strstr(err.message, "after step 4 the parameters are not numbers any more"));
-    assert_non_null(strstr(err.message, "/step-00000003.ckpt': go on from there with a lower "
+    assert_non_null(strstr(err.message, "/step-00000003.ckpt': resume from it with a lower "
                                         "--learning-rate"));
     assert_true(has_checkpoint(3));
     assert_false(has_checkpoint(4));
@@ -259,7 +259,7 @@ static void what_ran_away_is_not_kept(void **state)
     assert_int_equal(file_remove_tree(directory, NULL), 0);
     struct counting early = {.fail_at = 1};
     free(run(&early, 2, -ERR_INVALID, &result, &err));
-    assert_non_null(strstr(err.message, "any more: begin anew with a lower --learning-rate"));
+    assert_non_null(strstr(err.message, "any more: start again with a lower --learning-rate"));
 }
 
 static void one_that_is_no_number_is_not_gone_on_from(void **state)
@@ -363,7 +363,7 @@ static void it_is_said_when_nothing_can_be_gone_on_from(void **state)
     struct counting first = {.stop_at = 3}, second = {0};
     struct fit_loop_result result;
     _cleanup_free_ char *fresh = run(&first, 10, 0, &result, NULL);
-    assert_null(strstr(fresh, "begins anew"));
+    assert_null(strstr(fresh, "starts from the beginning"));
     _cleanup_free_ uint64_t *steps = NULL;
     size_t count = 0;
     char path[CHECKPOINT_PATH_MAX];
@@ -375,8 +375,8 @@ static void it_is_said_when_nothing_can_be_gone_on_from(void **state)
     }
     _cleanup_free_ char *said = run(&second, 5, 0, &result, NULL);
     assert_int_equal(result.first, 0);
-    _cleanup_free_ char *expected =
-        mem_printf("no checkpoint in '%s' can be used: training begins anew\n", directory);
+    _cleanup_free_ char *expected = mem_printf(
+        "no checkpoint in '%s' can be used: training starts from the beginning\n", directory);
     assert_non_null(strstr(said, expected));
 }
 

@@ -205,7 +205,7 @@ static void one_of_this_run_that_is_only_stopped_is_no_obstacle(void **state)
     assert_int_equal(worker.claims[STEPS - 2], -1);
     assert_true(has_checkpoint(STEPS));
     assert_int_equal(result.unsaved.code, 0);
-    assert_int_equal(occurrences(said, "still claims '"), 1);
+    assert_int_equal(occurrences(said, "still holds the lock on '"), 1);
     assert_true(worker.claim >= 0); /* its own as soon as it was free */
     close(worker.claim);
 }
