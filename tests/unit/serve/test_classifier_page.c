@@ -1,5 +1,6 @@
-/* The classifier's page over the in-process transport, on a directory whose versions come while it
- * is served: none yet, the first, a newer one while the older still answers, a damaged one. */
+/* The page of a classifier over the in-process transport, on a directory whose versions appear
+ * while it is served: none yet, the first, a newer one while the older still answers, a damaged
+ * one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -249,8 +250,8 @@ static void a_damaged_version_is_told_and_the_old_one_stays(void **state)
     assert_string_equal(site->complaint, "");
 }
 
-/* Who starts with a damaged version goes on with the one before; where there is none, that is said.
- */
+/* A server that starts with a damaged version serves the one before it; if there is none, it
+ * reports that. */
 static void a_damaged_version_does_not_keep_the_server_down(void **state)
 {
     struct site *site = *state;

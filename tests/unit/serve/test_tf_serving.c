@@ -1,4 +1,5 @@
-/* Bodies of TensorFlow Serving's predict: pictures in any nesting, and what is refused. */
+/* Bodies of TensorFlow Serving's predict request: pictures in any nesting, and bodies that are
+ * refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* Bags of ids: the fast way against the reference on random shapes, gradients against finite
- * differences, what is refused, and a classifier of bags of words that learns a known answer. */
+/* Bags of ids: the fast version compared with the reference on random shapes, gradients compared
+ * with finite differences, refused input, and a classifier of bags of words that learns a known
+ * answer. */
 #include "random_floats.h"
 
 #include "train/layers/embedding_bag.h"

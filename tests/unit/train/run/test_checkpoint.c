@@ -1,5 +1,5 @@
-/* What is written comes back; what is damaged, cut or of another shape is refused with a sentence;
- * old checkpoints go. */
+/* A checkpoint that was written can be read; one that is damaged, truncated or of another shape is
+ * refused with a sentence; old checkpoints are removed. */
 #include "random_floats.h"
 #include "scratch_directory.h"
 
@@ -121,7 +121,8 @@ static void damage_is_found(void **state)
     params_free(params);
 }
 
-/* What a killed process left goes, what is damaged steps aside, and nothing else is touched. */
+/* Files of a killed process are removed, damaged checkpoints are renamed, and nothing else is
+ * touched. */
 static void a_directory_is_put_in_order(void **state)
 {
     static const struct {
