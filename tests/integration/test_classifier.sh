@@ -109,7 +109,7 @@ refused() { # WHAT SENTENCE COMMAND…
 refused "an object store" "mount a volume (a PersistentVolumeClaim)" env TF_EXPORT_DIR=s3://user1/inception/export "$TRAINER" fit classifier
 refused "no such type" "there is no model type 'TREE': use cnn or linear" env TF_MODEL_TYPE=TREE "$TRAINER" fit classifier
 refused "no data" "has no 'train-images-idx3-ubyte'" "$TRAINER" fit classifier --data "$SCRATCH"
-refused "an evaluator" "the chief judges the model" env \
+refused "an evaluator" "the chief evaluates the model" env \
     'TF_CONFIG={"cluster":{"chief":["a:1"],"evaluator":["b:1"]},"task":{"type":"evaluator","index":0}}' "$TRAINER" fit classifier
 refused "adam at servers" "use --optimizer adagrad or sgd" "$TRAINER" fit classifier --optimizer adam \
     --ps_hosts="${ADDRESSES[0]}" --worker_hosts="${ADDRESSES[1]}" --job_name=worker --data "$DATA"

@@ -175,7 +175,7 @@ refused "a wrong file" "wrong.yaml:2:1: unknown option 'batch_persns': did you m
 printf 'steps: 20\nlr: -3\n' >"$SCRATCH/wrong.yaml"
 refused "a wrong value in a file" "$SCRATCH/wrong.yaml:2:5: 'lr': '-3' is not above 0" "$TRAINER" fit face --config "$SCRATCH/wrong.yaml"
 refused "a rate in a variable" "environment variable TF_LEARNING_RATE: '-4' is not above 0" env TF_LEARNING_RATE=-4 "$TRAINER" fit face
-refused "a monitor in a variable" "environment variable TRAINER_MONITOR: 'abc' is no place" env TRAINER_MONITOR=abc "$TRAINER" fit face
+refused "a monitor in a variable" "environment variable TRAINER_MONITOR: 'abc' is not an address" env TRAINER_MONITOR=abc "$TRAINER" fit face
 refused "a shift" "option '--shift': '-1' is not between 0 and 1" "$TRAINER" fit face --shift -1
 refused "a margin" "option '--margin': '-1' is not above 0" "$TRAINER" fit face --margin -1
 refused "a size of pictures" "option '--image-size': '50' is no multiple of 16" "$TRAINER" fit face --image-size 50
