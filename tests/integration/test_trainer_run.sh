@@ -166,7 +166,7 @@ refused() { # WHAT SENTENCE COMMAND…: what is wrong on the command line ends w
     assert_contains "$what" "$sentence" "$answer"
 }
 refused "a wrong variable" "environment variable TF_TRAIN_STEPS: 'many' is no whole number" env TF_TRAIN_STEPS=many "$TRAINER" fit face
-refused "half a person" "no multiple of the 4 of each person" env TF_BATCH_SIZE=50 "$TRAINER" fit face
+refused "half a person" "is not a multiple of the 4 per person" env TF_BATCH_SIZE=50 "$TRAINER" fit face
 refused "a bucket" "mount a volume (a PersistentVolumeClaim)" env TF_MODEL_DIR=s3://bucket/model "$TRAINER" fit face
 refused "a bucket to read" "mount a volume" "$TRAINER" predict --model gs://bucket/face.model
 refused "a monitor nowhere" "write PORT, IP:PORT or off" "$TRAINER" fit face --monitor everywhere
