@@ -42,8 +42,8 @@ void fit_print_line(void *context, const char *line)
     fprintf(stderr, "trainer: %s\n", line);
 }
 
-static int read_cluster(const struct fit_cluster_values *values, struct ty_tf_config **ret,
-                        struct err *err)
+static int fit_read_cluster(const struct fit_cluster_values *values, struct ty_tf_config **ret,
+                            struct err *err)
 {
     if (values->worker_hosts && !*values->worker_hosts)
         return err_set(
@@ -64,7 +64,7 @@ static int read_cluster(const struct fit_cluster_values *values, struct ty_tf_co
 int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_config **ret,
                      struct err *err)
 {
-    int result = read_cluster(values, ret, err);
+    int result = fit_read_cluster(values, ret, err);
     if (result < 0)
         return result;
     size_t workers = tf_config_workers(*ret);

@@ -129,8 +129,8 @@ static bool goes_left(const struct cascade_plan *plan, const struct cascade_node
     return node->subset[code >> 5] >> (code & 31) & 1;
 }
 
-static float judge_tree(const struct cascade_plan *plan, const struct cascade_tree *tree,
-                        const uint32_t *at, float scale)
+static float evaluate_tree(const struct cascade_plan *plan, const struct cascade_tree *tree,
+                           const uint32_t *at, float scale)
 {
     const struct cascade_node *nodes = plan->cascade->nodes.items + tree->node;
     int next = 0;
@@ -169,7 +169,7 @@ bool cascade_accepts(const struct cascade_plan *plan, const struct cascade_sums 
         const struct cascade_stage *stage = &cascade->stages.items[i];
         float sum = 0;
         for (uint32_t k = 0; k < stage->trees; k++)
-            sum += judge_tree(plan, &cascade->trees.items[stage->tree + k], at, scale);
+            sum += evaluate_tree(plan, &cascade->trees.items[stage->tree + k], at, scale);
         if (sum < stage->threshold - THRESHOLD_SLACK)
             return false;
     }

@@ -25,7 +25,7 @@ static void take_role(struct fit_loop *loop)
     run_log_set_role(loop->log, loop->reducer->rank == 0, loop->reducer->rank == 0);
 }
 
-static void tell_loss(struct fit_loop *loop, const struct err *loss)
+static void log_lost_worker(struct fit_loop *loop, const struct err *loss)
 {
     run_log_worker_lost(loop->log, "%s; %s", loss->message,
                         loop->reducer->elastic ? "the others go on"
@@ -39,7 +39,7 @@ static void describe_group(struct fit_loop *loop, char who[GROUP_MAX])
         loop->reducer->describe(loop->reducer, who, GROUP_MAX);
 }
 
-static void tell_group(struct fit_loop *loop, uint64_t step)
+static void log_group(struct fit_loop *loop, uint64_t step)
 {
     char who[GROUP_MAX];
     describe_group(loop, who);
@@ -49,7 +49,7 @@ static void tell_group(struct fit_loop *loop, uint64_t step)
 
 /* Logs, on a worker that does not speak for the run, which group it belongs to and which worker
  * speaks. `how` is "begins", for example. */
-static void tell_own(struct fit_loop *loop, const char *how, uint64_t step)
+static void log_membership(struct fit_loop *loop, const char *how, uint64_t step)
 {
     struct reducer *reducer = loop->reducer;
     char self[GROUP_MAX], first[GROUP_MAX], who[GROUP_MAX], after[64] = "";
@@ -64,7 +64,7 @@ static void tell_own(struct fit_loop *loop, const char *how, uint64_t step)
                          after, who, first);
 }
 
-static void tell_own_end(struct fit_loop *loop, const struct fit_loop_result *result)
+static void log_member_end(struct fit_loop *loop, const struct fit_loop_result *result)
 {
     struct reducer *reducer = loop->reducer;
     char self[GROUP_MAX];
@@ -94,7 +94,7 @@ static int form_group(struct fit_loop *loop, int result, struct fit_loop_result 
         if (result < 0 && err)
             loss = *err;
         if (result < 0)
-            tell_loss(loop, &loss);
+            log_lost_worker(loop, &loss);
         result = reducer->reform(reducer, err);
         if (result == -ERR_TIMEOUT && !fit_leave_is_asked(loop))
             return result; /* too few workers came within the timeout */
@@ -114,10 +114,10 @@ static int form_group(struct fit_loop *loop, int result, struct fit_loop_result 
     if (is_writer(loop))
         fit_save_take_over(loop);
     if (loss.code && !spoke) /* the lost worker may have been the one that spoke */
-        tell_loss(loop, &loss);
+        log_lost_worker(loop, &loss);
     if (!loop->joined) {
-        tell_group(loop, outcome->last);
-        tell_own(loop, "goes on", outcome->last);
+        log_group(loop, outcome->last);
+        log_membership(loop, "goes on", outcome->last);
     }
     return 0;
 }
@@ -243,15 +243,15 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
     run_log_begin(loop->log, outcome.first, loop->steps);
     run_log_note(loop->log, "start", "%s", loop->start);
     if (loop->joined)
-        tell_group(loop, outcome.first);
+        log_group(loop, outcome.first);
     else if (outcome.first)
         run_log_note(loop->log, "resumed", "resumed after step %llu",
                      (unsigned long long)outcome.first);
-    tell_own(loop,
-             loop->joined    ? "joins the run"
-             : outcome.first ? "resumes"
-                             : "begins",
-             outcome.first);
+    log_membership(loop,
+                   loop->joined    ? "joins the run"
+                   : outcome.first ? "resumes"
+                                   : "begins",
+                   outcome.first);
     loop->joined = false;
     if (outcome.first >= loop->steps)
         run_log_note(loop->log, "done",
@@ -262,7 +262,7 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
     result = run_steps(loop, &outcome, err);
     loop->writer = checkpoint_writer_free(loop->writer);
     if (result == 0) {
-        tell_own_end(loop, &outcome);
+        log_member_end(loop, &outcome);
         *ret = outcome;
     }
     return result;

@@ -230,7 +230,7 @@ static int put_checkpoint(struct fit_loop *loop, uint64_t step, struct err *err)
     return 0;
 }
 
-static void tell_save_failure(struct fit_loop *loop, const struct err *problem, bool last)
+static void log_save_failure(struct fit_loop *loop, const struct err *problem, bool last)
 {
     const char *on = last ? "" : "going on, ";
     run_log_save_failed(loop->log);
@@ -250,12 +250,12 @@ int fit_save_put(struct fit_loop *loop, uint64_t step, struct err *err)
     if (result == -ERR_INVALID)
         return err_set(err, ERR_INVALID, "%s", problem.message);
     if (result < 0)
-        tell_save_failure(loop, &problem, false);
+        log_save_failure(loop, &problem, false);
     return 0;
 }
 
 /* Logs the results of earlier saves. `last`: no other save will follow. */
-static void tell_saves(struct fit_loop *loop, bool last)
+static void log_saves(struct fit_loop *loop, bool last)
 {
     struct checkpoint_writer_report news;
     if (!loop->writer)
@@ -266,7 +266,7 @@ static void tell_saves(struct fit_loop *loop, bool last)
         run_log_saved(loop->log, news.good);
     }
     if (news.failed)
-        tell_save_failure(loop, &news.error, last);
+        log_save_failure(loop, &news.error, last);
     if (news.unpruned.code)
         run_log_note(loop->log, "warning", "%s", news.unpruned.message);
     if (news.replaced && !loop->slow_disk)
@@ -285,7 +285,7 @@ void fit_save_hand_over(struct fit_loop *loop)
 {
     if (loop->writer)
         (void)checkpoint_writer_drain(loop->writer, NULL);
-    tell_saves(loop, false);
+    log_saves(loop, false);
     loop->writer = checkpoint_writer_free(loop->writer);
     if (loop->claim && *loop->claim >= 0) {
         close(*loop->claim);
@@ -296,7 +296,7 @@ void fit_save_hand_over(struct fit_loop *loop)
 
 void fit_save_tell(struct fit_loop *loop)
 {
-    tell_saves(loop, false);
+    log_saves(loop, false);
 }
 
 int fit_save_now(struct fit_loop *loop, uint64_t step, struct err *err)
@@ -304,7 +304,7 @@ int fit_save_now(struct fit_loop *loop, uint64_t step, struct err *err)
     int result = put_checkpoint(loop, step, err);
     if (result == 0)
         result = checkpoint_writer_drain(loop->writer, err);
-    tell_saves(loop, true);
+    log_saves(loop, true);
     return result;
 }
 

@@ -178,7 +178,7 @@ static void write_report(struct run_log *log)
 }
 
 /* Logs the worker that delayed this one most, since the last check or in the whole run. */
-static void tell_late(struct run_log *log, bool all, int64_t now_ns)
+static void log_straggler(struct run_log *log, bool all, int64_t now_ns)
 {
     struct run_state_view view;
     char text[STRAGGLER_TEXT_MAX];
@@ -196,7 +196,7 @@ struct run_log *run_log_free(struct run_log *log)
     if (!log)
         return NULL;
     if (log->begun)
-        tell_late(log, true, moment_monotonic_ns());
+        log_straggler(log, true, moment_monotonic_ns());
     if (log->speaks)
         progress_finish(&log->progress);
     write_report(log);
@@ -243,7 +243,7 @@ void run_log_step(struct run_log *log, const struct progress_step *step)
     if (log->loss_count >= log->steps / POINTS || step->step >= log->steps)
         put_point(log, step);
     if (straggler_is_due(&log->late, now_ns))
-        tell_late(log, false, now_ns);
+        log_straggler(log, false, now_ns);
 }
 
 __attribute__((format(printf, 3, 0))) static void note(struct run_log *log, const char *event,
