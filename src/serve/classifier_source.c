@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One version in memory. Touched by the loop's thread only, but for `model` while it is asked. */
+/* A loaded version. Only the loop thread touches it, except `model` while a prediction runs. */
 struct served_classifier {
     struct classifier_model *model;
     int64_t version;
-    int users; /* the source, and the question it answers */
+    int users; /* the source, and the request in progress */
 };
 
-/* A look at the directory, and the loading of what is found there. */
+/* A poll of the directory, and the loading of a new version. */
 struct arrival {
     struct loop_work work;
-    struct classifier_model *model; /* NULL: nothing new */
+    struct classifier_model *model; /* NULL: no new version */
     int64_t version;
     struct err err;
 };
@@ -28,12 +28,12 @@ struct classifier_source {
     char *directory;
     classifier_source_changed *changed;
     void *context;
-    struct served_classifier *served; /* NULL: none yet */
+    struct served_classifier *served; /* NULL: no version yet */
     struct loop_timer timer;
     struct arrival arrival;
-    int64_t refused; /* a version that could not be loaded: not tried again */
+    int64_t refused; /* a version that could not be loaded; it is not tried again */
     bool stopped;
-    struct classifier_question *first, *last; /* the first is being answered */
+    struct classifier_question *first, *last; /* the first is in progress */
     size_t waiting;
 };
 
@@ -56,7 +56,8 @@ static void serve_version(struct classifier_source *source, struct classifier_mo
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 
-/* The newest between `known` and `below`, both excluded; nothing there leaves *ret_model alone. */
+/* Loads the newest version between `known` and `below`, both excluded. *ret_model is untouched if
+ * there is none. */
 static int load_newer(const char *directory, int64_t known, int64_t below,
                       struct classifier_model **ret_model, int64_t *ret_version, struct err *err)
 {
@@ -78,7 +79,7 @@ static void look_for_version(struct loop_work *work)
 {
     struct classifier_source *source = CONTAINER_OF(work, struct classifier_source, arrival.work);
     struct arrival *arrival = &source->arrival;
-    /* `version` is what was known when the look began. */
+    /* `version` is the one that was known when the poll began. */
     load_newer(source->directory, arrival->version, INT64_MAX, &arrival->model, &arrival->version,
                &arrival->err);
 }
@@ -112,8 +113,8 @@ static void on_source_timer(struct loop_timer *timer)
     loop_work_start(source->loop, &source->arrival.work);
 }
 
-/* The newest version that can be loaded: a damaged one must not keep a server down that an older
- * one could go on with. It is told, and not tried again. */
+/* Loads the newest version that can be loaded: a damaged version must not keep a server down that
+ * can serve an older one. The damaged version is reported and not tried again. */
 static int load_first(struct classifier_source *source, struct err *err)
 {
     struct err first = ERR_INIT;
@@ -128,7 +129,7 @@ static int load_first(struct classifier_source *source, struct err *err)
             return 0;
         if (!first.code)
             first = why;
-        if (version == 0) { /* there is no older one */
+        if (version == 0) { /* there is no older version */
             *err = first;
             return err_wrap(err, "'%s'", source->directory);
         }
@@ -198,7 +199,7 @@ const struct classifier_config *classifier_source_config(const struct classifier
     return source->served ? classifier_model_config(source->served->model) : NULL;
 }
 
-/* ---- Questions ------------------------------------------------------------------------------- */
+/* ---- Requests -------------------------------------------------------------------------------- */
 
 static void answer_question(struct loop_work *work)
 {
@@ -225,7 +226,7 @@ static void on_question_done(struct loop_work *work)
         start_first(source);
     else
         source->last = NULL;
-    question->done(question, served->version, err.code ? &err : NULL); /* may free it */
+    question->done(question, served->version, err.code ? &err : NULL); /* may free the question */
     release_served(served);
 }
 
@@ -237,7 +238,8 @@ int classifier_source_ask(struct classifier_source *source, struct classifier_qu
                        "there is no model yet in '%s': it is served as soon as one is exported",
                        source->directory);
     if (source->waiting >= CLASSIFIER_SOURCE_WAITING_MAX)
-        return err_set(err, ERR_UNAVAILABLE, "%d questions wait already: try again in a moment",
+        return err_set(err, ERR_UNAVAILABLE,
+                       "%d requests are waiting already: try again in a moment",
                        CLASSIFIER_SOURCE_WAITING_MAX);
     question->source = source;
     question->work = (struct loop_work){.work = answer_question, .done = on_question_done};

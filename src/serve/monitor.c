@@ -1,4 +1,4 @@
-/* A training run as others see it; see monitor.h. */
+/* Shows a running training; see monitor.h. */
 #include "serve/monitor.h"
 
 #include "base/mem.h"
@@ -23,7 +23,7 @@ struct monitor {
     pthread_t thread;
 };
 
-/* ---- Answers */
+/* ---- Responses */
 
 static void put_metric(struct prometheus *registry, const char *name, const char *help,
                        double value)
@@ -98,7 +98,7 @@ static void handle_request(struct http_exchange *exchange, void *context)
         page_respond_refusal(exchange, ERR_NOT_FOUND, "there is /progress, /metrics and /healthz");
 }
 
-/* ---- Its thread */
+/* ---- The thread */
 
 static void on_monitor_closed(void *context)
 {

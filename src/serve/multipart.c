@@ -1,4 +1,4 @@
-/* Forms with files; see multipart.h. */
+/* Parses forms with files; see multipart.h. */
 #include "serve/multipart.h"
 
 #include "base/str.h"
@@ -13,8 +13,8 @@ static int refuse_multipart(struct err *err, const char *what)
     return err_set(err, ERR_BAD_REQUEST, "the form cannot be read: %s", what);
 }
 
-/* The value of `key=value` or `key="value"` among the parameters behind a header's first ';'. NULL
- * if absent. */
+/* Returns the value of `key=value` or `key="value"` among the parameters behind the first ';' of a
+ * header, or NULL if it is missing. */
 static const char *header_parameter(struct arena *arena, const char *header, const char *key)
 {
     size_t key_size = strlen(key);
@@ -37,8 +37,8 @@ static const char *header_parameter(struct arena *arena, const char *header, con
     return NULL;
 }
 
-/* The lines "Name: value" up to the empty one, into the part. Returns what follows, NULL if there
- * is no end. */
+/* Reads the lines "Name: value" up to the empty line into the part. Returns the position behind
+ * them, or NULL if there is no end. */
 static const char *parse_headers(struct arena *arena, const char *at, const char *end,
                                  struct multipart_part *part)
 {
@@ -75,7 +75,7 @@ int multipart_parse(struct arena *arena, const char *content_type, const char *b
     size_t mark_size = strlen(mark);
     const char *end = body + size;
 
-    /* The first mark may stand at the very start, without the line break before it. */
+    /* The first boundary may stand at the very beginning, without a line break before it. */
     const char *at;
     if (size >= mark_size - 2 && memcmp(body, mark + 2, mark_size - 2) == 0)
         at = body + mark_size - 2;
@@ -96,8 +96,8 @@ int multipart_parse(struct arena *arena, const char *content_type, const char *b
         part->data = parse_headers(arena, at + 2, end, part);
         if (!part->data)
             return refuse_multipart(err, "the headers of a part have no end");
-        /* The line break before the mark may be the empty line that ended the headers of an empty
-         * part. */
+        /* The line break before the boundary may be the empty line that ends the headers of an
+         * empty part. */
         const char *next = memmem(part->data - 2, (size_t)(end - part->data) + 2, mark, mark_size);
         if (!next)
             return refuse_multipart(err, "its last boundary is missing");

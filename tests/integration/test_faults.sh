@@ -47,7 +47,7 @@ told_again() { # VICTIM
 newest() { find "$SCRATCH/model" -name 'step-*.ckpt' -printf '%f\n' | sort | tail -n 1; }
 saved_since() { [[ $(newest) > $1 ]]; } # CHECKPOINT
 joins() { # INDEX: told so often in its own log, where another tells the progress
-    grep -cE "worker $1 \(${ADDRESSES[$1]}\) joins the run after step [0-9]+ with (all 3|2 of 3) workers.*; progress is told by worker" "$SCRATCH/worker-$1" || true
+    grep -cE "worker $1 \(${ADDRESSES[$1]}\) joins the run after step [0-9]+ with (all 3|2 of 3) workers.*; worker .* shows the progress" "$SCRATCH/worker-$1" || true
 }
 more_joins() { [ "$(joins "$1")" -gt "$2" ]; } # INDEX BEFORE
 moment() { read -rt "0.$((RANDOM % 900 + 100))" <> <(:) || true; } # any

@@ -51,7 +51,7 @@ struct json_limits {
     size_t nodes; /* total number of values; 0 means JSON_NODES_MAX */
     bool repeats; /* allow a name twice in one object; the tree then has both members */
 };
-/* A stored object may nest 128 levels deep (engine/api/stored.h). The other levels are for the
+/* A stored object may nest 128 levels deep (engine/stored/stored.h). The other levels are for the
  * lists, Tables and events that contain it. */
 enum { JSON_DEPTH_MAX = 144, JSON_NODES_MAX = 4 * 1000 * 1000 };
 

@@ -1,4 +1,4 @@
-/* trainer bench allreduce: how long the sum over all workers takes, by size and algorithm. */
+/* trainer bench allreduce: measures the sum over all workers, by size and algorithm. */
 #include "cli/trainer/commands.h"
 
 #include "base/mem.h"
@@ -26,7 +26,7 @@ enum {
     CALLS_MIN = 8,
     CALLS_MAX = 1000,
     WARM_UP = 3,
-    BYTES_A_CELL = 256 << 20, /* about so much is summed for one figure */
+    BYTES_A_CELL = 256 << 20, /* bytes that are summed for one figure, roughly */
     BYTES_MAX = 1 << 30,
     SECRET_SIZE = 16,
     COLUMNS_MAX = 16, /* algorithms */
@@ -52,9 +52,10 @@ static int parse_size(const char *text, size_t length, size_t *ret, struct err *
                 return 0;
             }
     }
-    return err_set(err, ERR_USAGE,
-                   "--sizes: '%.*s' is no size: write 4KiB, 25MiB …, whole floats, up to 1GiB",
-                   (int)length, text);
+    return err_set(
+        err, ERR_USAGE,
+        "--sizes: '%.*s' is not a size: write 4KiB, 25MiB …, a multiple of 4 bytes up to 1GiB",
+        (int)length, text);
 }
 
 static int parse_sizes(const char *text, size_t sizes[SIZES_MAX], size_t *ret_count,
@@ -82,7 +83,7 @@ static int compare_times(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The median call, in nanoseconds. All workers begin each call together. */
+/* Returns the median duration of a call in nanoseconds. All workers begin each call together. */
 static int measure_algorithm(struct comm_group *group, const struct collective_allreduce *algorithm,
                              float *data, size_t bytes, int64_t *ret_ns, struct err *err)
 {
@@ -114,7 +115,7 @@ static void print_size(size_t bytes)
         printf("%8zu B", bytes);
 }
 
-/* Which columns the table has: those that can be used for one of the sizes at least. */
+/* Lists the columns of the table: the algorithms that can be used for at least one of the sizes. */
 static size_t list_columns(struct comm_group *group, const struct bench_values *values,
                            const size_t *sizes, size_t count,
                            const struct collective_allreduce **columns)
@@ -170,9 +171,9 @@ static int print_times(struct comm_group *group, const struct bench_values *valu
         return err_set(err, ERR_UNSUPPORTED, "all-reduce '%s' cannot be used here: it needs %s",
                        values->algorithm, collective_allreduce_by_name(values->algorithm)->needs);
     if (comm_group_rank(group) == 0) {
-        printf(
-            "all-reduce among %d workers: median in µs, bus bandwidth in GB/s, * what is chosen\n",
-            comm_group_size(group));
+        printf("all-reduce among %d workers: median in µs, bus bandwidth in GB/s, * the algorithm "
+               "that training chooses\n",
+               comm_group_size(group));
         printf("%10s", "");
         for (size_t i = 0; i < column_count; i++)
             printf("  %17s ", columns[i]->name);
@@ -214,11 +215,11 @@ static int join_and_measure(const struct bench_values *values, const struct ty_t
         result = print_times(group, values, sizes, count, memory->at, err);
     if (result < 0)
         bench_workers_fail(local, err);
-    group = comm_group_free(group); /* before the memory it shares */
+    group = comm_group_free(group); /* must be freed before the memory that it shares */
     return result;
 }
 
-/* Workers that are started here have one of their own. */
+/* Makes a job secret for workers that this process starts. */
 static void make_secret(char text[2 * SECRET_SIZE + 1])
 {
     uint8_t bytes[SECRET_SIZE];
@@ -242,8 +243,8 @@ static int bench_allreduce_run(const void *untyped, size_t argument_count,
                                  : tf_config_from_process_environment(&config, err);
     if (result == 0 && tf_config_workers(config) < 2)
         result = err_set(err, ERR_USAGE,
-                         "one worker has nobody to sum with: give --workers, or run it where "
-                         "TF_CONFIG names several");
+                         "a single worker has no peers to sum with: use --workers N, or run it "
+                         "where TF_CONFIG names several workers");
     if (result == 0)
         result = join_and_measure(values, config, &local, values->workers ? secret : NULL, sizes,
                                   count, err);
@@ -261,19 +262,19 @@ static const struct option OPTIONS[] = {
      .min = 0,
      .max = BENCH_WORKERS_MAX,
      .value = "N",
-     .help = "start so many workers here; 0: be one of those that TF_CONFIG names"},
+     .help = "number of workers to start on this machine; 0: be one of those that TF_CONFIG names"},
     {.name = "sizes",
      .type = OPTION_STRING,
      FIELD(sizes),
      .fallback = "4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,25MiB",
      .value = "SIZE,…",
-     .help = "how much each worker has to sum"},
+     .help = "sizes of the data that each worker sums"},
     {.name = "algorithm",
      .type = OPTION_CHOICE,
      FIELD(algorithm),
      .choices = "shared|hierarchical|direct|doubling|halving|ring",
      .value = "NAME",
-     .help = "only this one; otherwise all that can be used"},
+     .help = "measure only this algorithm; default: all that can be used"},
     {.name = "transport",
      .type = OPTION_CHOICE,
      FIELD(transport),
@@ -287,11 +288,11 @@ static const struct option OPTIONS[] = {
      .fallback = "f32",
      .choices = "f32|bf16",
      .value = "FORM",
-     .help = "how numbers travel over TCP; bf16 are half the bytes and 8 bits of mantissa"},
+     .help = "format of numbers over TCP; bf16 has half the bytes and 8 bits of mantissa"},
     {.name = "encrypt",
      .type = OPTION_FLAG,
      FIELD(encrypt),
-     .help = "what goes over TCP, with TLS"},
+     .help = "encrypt the traffic over TCP with TLS"},
     {.name = "pretend-hosts",
      .type = OPTION_INT,
      FIELD(hosts),
@@ -299,7 +300,7 @@ static const struct option OPTIONS[] = {
      .min = 1,
      .max = BENCH_WORKERS_MAX,
      .value = "N",
-     .help = "with --workers: as if they were spread over so many machines"},
+     .help = "with --workers: pretend that they are spread over this many machines"},
     {.name = "join-timeout",
      .type = OPTION_INT,
      FIELD(join_timeout),
@@ -313,13 +314,13 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_BENCH_ALLREDUCE = {
     .name = "allreduce",
-    .summary = "how fast the workers sum their gradients",
+    .summary = "measure how fast the workers sum their gradients",
     .description =
         "Measures the sum over all workers for each size and each algorithm that can be used "
-        "between them, and shows which one training takes. Bus bandwidth is what each worker "
-        "sends in a second, whatever the algorithm: size / time × 2 (n-1)/n.\n\n"
-        "With --workers it starts processes on this machine. In the pods of a job, or wherever "
-        "TF_CONFIG is set, each process is one worker and the first one prints.",
+        "between them, and shows which algorithm training would choose. Bus bandwidth is what each "
+        "worker sends per second, for any algorithm: size / time × 2 (n-1)/n.\n\nWith --workers it "
+        "starts processes on this machine. In the pods of a job, or wherever TF_CONFIG is set, "
+        "each process is one worker and the first one prints.",
     .examples = "trainer bench allreduce --workers 2\n"
                 "trainer bench allreduce --workers 4 --transport tcp --sizes 64KiB,1MiB",
     .options = OPTIONS,

@@ -1,4 +1,4 @@
-/* Folders that `trainer data` writes to; see data_target.h. */
+/* The folders that `trainer data` writes to; see data_target.h. */
 #include "cli/trainer/data_target.h"
 
 #include "base/mem.h"
@@ -7,10 +7,10 @@
 #include <dirent.h>
 #include <stdio.h>
 
-/* Whether a name may be there. */
+/* Whether an entry of this name may exist. */
 typedef bool allowed(const void *context, const char *name);
 
-/* A folder that is not there, or is none, is the business of whoever makes it. */
+/* A folder that does not exist, or is not a folder, is left to the code that creates it. */
 static int check_target(const char *directory, allowed *allow, const void *context, struct err *err)
 {
     DIR *entries = opendir(directory);

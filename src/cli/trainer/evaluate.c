@@ -1,4 +1,4 @@
-/* trainer evaluate: how often a classifier is right about the test pictures, class by class. */
+/* trainer evaluate: the accuracy of a classifier on the test pictures, per class. */
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
@@ -65,7 +65,7 @@ static const struct option OPTIONS[] = {
      .type = OPTION_PATH,
      FIELD(model),
      .value = "FILE",
-     .help = "model of a classifier, as training writes and exports it"},
+     .help = "model file of a classifier"},
     {.name = "data",
      .type = OPTION_PATH,
      FIELD(data),
@@ -86,9 +86,9 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_EVALUATE = {
     .name = "evaluate",
-    .summary = "judge a classifier on test pictures",
-    .description = "Shows the test pictures of a data set to a classifier and tells how often it "
-                   "is right, in all and class by class.",
+    .summary = "evaluate a classifier on test pictures",
+    .description =
+        "Evaluates a classifier on the test pictures of a data set, in all and per class.",
     .examples = "trainer evaluate --model fashion/classifier.model",
     .options = OPTIONS,
     .values_size = sizeof(struct evaluate_values),

@@ -1,6 +1,6 @@
 /* trainer fit: the rows of the models that can be trained, and the course of a training process,
- * which is the same for all of them. What differs between models is in their rows (struct model).
- */
+ * which is the same for all of them. Everything that differs between models is in their rows
+ * (struct model). */
 #include "cli/trainer/commands.h"
 
 #include "base/mem.h"
@@ -45,7 +45,7 @@ static int fit_check_roles(const struct model_run *run, struct err *err)
     return run->servers ? 0 : fit_cluster_check_batch(run->cluster, run->batch, err);
 }
 
-/* This process is a parameter server. */
+/* Runs this process as a parameter server. */
 static int fit_serve_variables(struct model_run *run, struct err *err)
 {
     const char *directory = run->fit.model_dir;
@@ -62,7 +62,8 @@ static int fit_serve_variables(struct model_run *run, struct err *err)
     return result < 0 ? result : ps_server_run(&server, &run->stopped, err);
 }
 
-/* Says before the training that nothing of it stays, and what the model says of itself. */
+/* Warns before the training if its result will not be kept, and prints the announcement of the
+ * model. */
 static void fit_announce(const struct model_run *run)
 {
     _cleanup_buf_ struct buf text;
@@ -95,7 +96,7 @@ static void fit_report_result(const struct model_run *run)
     fit_report_print(report_dir);
 }
 
-/* With variables behind a client: those of parameter servers, or of this process alone. */
+/* Trains with the variables behind a client: on parameter servers, or inside this process. */
 static int fit_train_with_servers(struct model_run *run, struct err *err)
 {
     _cleanup_(cleanup_ps_client) struct ps_client *client = NULL;
@@ -109,7 +110,7 @@ static int fit_train_with_servers(struct model_run *run, struct err *err)
         .waiting = fit_watch_wait,
         .context = run->fit.log.state,
     };
-    fit_joining = 1; /* nothing is lost when a signal ends the wait */
+    fit_joining = 1; /* a signal may end the wait: there is nothing to save */
     int result = ps_client_open(&ps, &client, err);
     fit_joining = 0;
     run->client = client;
@@ -146,7 +147,7 @@ static int fit_train_synchronously(struct model_run *run, const struct fit_terms
     return result;
 }
 
-/* This process is the chief or a worker. */
+/* Runs this process as the chief or as a worker. */
 static int fit_train(struct model_run *run, struct err *err)
 {
     const struct command *command = &run->model->command;
@@ -204,11 +205,10 @@ static const struct command *const FIT_MODELS[] = {
 const struct command COMMAND_FIT = {
     .name = "fit",
     .summary = "train a model",
-    .description =
-        "Trains a model, alone or with the other processes that TF_CONFIG, the four classic flags "
-        "of TensorFlow, or MASTER_ADDR, RANK and WORLD_SIZE name.\n\n"
-        "Processes that have a secret, in TRAINYARD_JOB_SECRET or in the file that "
-        "TRAINYARD_JOB_SECRET_FILE names, let only those in that have the same.",
+    .description = "Trains a model, in one process or with the processes that TF_CONFIG, the four "
+                   "classic flags of TensorFlow, or MASTER_ADDR, RANK and WORLD_SIZE "
+                   "name.\n\nProcesses with a secret, in TRAINYARD_JOB_SECRET or in the file that "
+                   "TRAINYARD_JOB_SECRET_FILE names, accept only peers with the same secret.",
     .subcommands = FIT_MODELS,
     .run_subcommand = fit_run,
 };

@@ -1,4 +1,4 @@
-/* What of a run others may see; see fit_watch.h. */
+/* Makes a run visible; see fit_watch.h. */
 #include "cli/trainer/fit_watch.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Training is worth more than being watched. */
+/* Starts the monitor. A failure is only logged: the training is worth more than its monitor. */
 static void start_monitor(struct fit_watch *watch, const char *address, int port)
 {
     struct err err = ERR_INIT;
@@ -23,15 +23,15 @@ static void start_monitor(struct fit_watch *watch, const char *address, int port
     address = all ? "::" : address;
     int wanted = port;
     int result = monitor_start(address, wanted, watch->state, &watch->monitor, &port, &err);
-    if (result < 0 && all && err.sys != EADDRINUSE) { /* a machine without IPv6 */
+    if (result < 0 && all && err.sys != EADDRINUSE) { /* the machine may have no IPv6 */
         address = "0.0.0.0";
         result = monitor_start(address, wanted, watch->state, &watch->monitor, &port, &err);
     }
     bool v6 = strchr(address, ':');
     _cleanup_free_ char *line =
         result < 0
-            ? mem_printf("%s; training goes on, but nobody can ask for its progress", err.message)
-            : mem_printf("progress is told at http://%s%s%s:%d/progress, metrics at /metrics",
+            ? mem_printf("%s; training goes on, but its progress cannot be queried", err.message)
+            : mem_printf("progress is at http://%s%s%s:%d/progress, metrics are at /metrics",
                          v6 ? "[" : "", address, v6 ? "]" : "", port);
     fit_print_line(NULL, line);
 }
@@ -58,9 +58,9 @@ int fit_watch_open(const struct fit_watch_values *values, const struct command *
     return 0;
 }
 
-void fit_watch_wait(void *state, const char *whom)
+void fit_watch_wait(void *state, const char *peers)
 {
-    run_state_wait(state, whom, moment_monotonic_ns());
+    run_state_wait(state, peers, moment_monotonic_ns());
 }
 
 void fit_watch_waited(void *state, const char *task, int64_t ns)
@@ -74,7 +74,7 @@ void fit_watch_finish(struct fit_watch *watch)
     _cleanup_fd_ int fd =
         open(str_is_empty(path) ? "/dev/termination-log" : path, O_WRONLY | O_TRUNC | O_CLOEXEC);
     if (fd < 0 || !watch->state)
-        return; /* this is no pod */
+        return; /* not in a pod */
     struct run_state_view view;
     run_state_read(watch->state, moment_monotonic_ns(), &view);
     struct json *document = run_state_document(watch->arena, &view);
@@ -84,7 +84,7 @@ void fit_watch_finish(struct fit_watch *watch)
     struct err err = ERR_INIT;
     if (file_write_all(fd, text, strlen(text), &err) < 0) {
         _cleanup_free_ char *line =
-            mem_printf("the last progress cannot be left behind: %s", err.message);
+            mem_printf("cannot write the termination message: %s", err.message);
         fit_print_line(NULL, line);
     }
 }

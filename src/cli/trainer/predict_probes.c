@@ -1,4 +1,4 @@
-/* Probes against a gallery; see predict_probes.h. */
+/* Compares probes with a gallery; see predict_probes.h. */
 #include "cli/trainer/predict_probes.h"
 
 #include "base/mem.h"
@@ -31,7 +31,7 @@ static void print_probe_table(const struct face_probe *probe)
     printf("%s\n", text);
 }
 
-/* Where nobody says who the probes are. */
+/* For probes whose persons are not known. */
 static void print_names(const struct face_probe *probe)
 {
     size_t row = 0;
@@ -92,7 +92,7 @@ int predict_probes_run(struct face_model *model, const struct people_crop *crop,
     if (!str_is_empty(output)) {
         result = write_output(&probe, output, json, err);
         if (result < 0)
-            return err_wrap(err, "cannot write what was found");
+            return err_wrap(err, "cannot write the results");
     }
     if (as_json)
         printf("%s\n", json);

@@ -1,4 +1,4 @@
-/* trainer recommend: what a user should see next, from a model of `trainer fit recommender`. */
+/* trainer recommend: lists items for a user, from a model of `trainer fit recommender`. */
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
@@ -53,8 +53,7 @@ static int recommend_run(const void *values, size_t count, const char *const *ar
     _cleanup_(cleanup_ratings) struct ratings *ratings = NULL;
     _cleanup_(recommender_top_release) struct recommender_top top = {0};
     if (str_is_empty(wanted->model) || str_is_empty(wanted->data) || str_is_empty(wanted->user))
-        return err_set(err, ERR_USAGE,
-                       "say which model, which ratings and which user: '%s' is missing",
+        return err_set(err, ERR_USAGE, "a model, ratings and a user are needed: '%s' is missing",
                        str_is_empty(wanted->model)  ? "--model FILE"
                        : str_is_empty(wanted->data) ? "--data FILE"
                                                     : "--user ID");
@@ -65,9 +64,10 @@ static int recommend_run(const void *values, size_t count, const char *const *ar
         result =
             recommender_top_find(model, ratings, ratings_id(wanted->user, strlen(wanted->user)),
                                  (size_t)wanted->min_ratings, (size_t)wanted->top, &top, err);
-    if (result == -ERR_NOT_FOUND && ratings) /* by the name that was given: the model has numbers */
+    if (result == -ERR_NOT_FOUND &&
+        ratings) /* with the name that the user typed: the model has numbers */
         return err_set(err, ERR_NOT_FOUND,
-                       "user '%s' has rated nothing in '%s': nothing can be said about them",
+                       "user '%s' has no ratings in '%s', so nothing can be recommended",
                        wanted->user, wanted->data);
     if (result < 0)
         return result;
@@ -86,14 +86,14 @@ static const struct option OPTIONS[] = {
      .type = OPTION_PATH,
      FIELD(model),
      .value = "FILE",
-     .help = "recommender.model of a training run"},
+     .help = "the file recommender.model of a training run"},
     {.name = "data",
      .type = OPTION_PATH,
      FIELD(data),
      .environment = "TRAINER_DATA|TF_DATA_DIR",
      .value = "FILE",
-     .help = "the ratings, which say what there is and what the user knows already"},
-    {.name = "user", .type = OPTION_STRING, FIELD(user), .value = "ID", .help = "whom to advise"},
+     .help = "the ratings: they list the items, and those that the user has already rated"},
+    {.name = "user", .type = OPTION_STRING, FIELD(user), .value = "ID", .help = "id of the user"},
     {.name = "top",
      .type = OPTION_INT,
      FIELD(top),
@@ -109,7 +109,7 @@ static const struct option OPTIONS[] = {
      .min = 1,
      .max = 1000000000,
      .value = "N",
-     .help = "leave out items with fewer ratings, of which little is known"},
+     .help = "leave out items with fewer ratings, about which the model knows little"},
     {.name = "output",
      .letter = 'o',
      .type = OPTION_CHOICE,
@@ -117,16 +117,16 @@ static const struct option OPTIONS[] = {
      .fallback = "table",
      .choices = "table|json",
      .value = "FORM",
-     .help = "a table to read or one JSON object"},
+     .help = "text: a table; json: one JSON object"},
     {0},
 };
 
 const struct command COMMAND_RECOMMEND = {
     .name = "recommend",
-    .summary = "say what a user would like, from a trained recommender",
-    .description =
-        "Scores every item that the user has not rated, and prints the best of them: the "
-        "probability of liking it, or the rating, as the model was trained.",
+    .summary = "recommend items to a user",
+    .description = "Scores every item that the user has not rated, and prints the best. A score is "
+                   "the probability that the user likes the item, or the predicted rating, "
+                   "depending on how the model was trained.",
     .examples = "trainer recommend --model films/recommender.model --data ratings.csv --user 15",
     .options = OPTIONS,
     .values_size = sizeof(struct recommend_values),

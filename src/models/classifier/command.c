@@ -19,7 +19,7 @@ FIT_VALUES_FIRST(struct classifier_values);
 struct classifier_run {
     struct model_run run;
     struct classifier_fit_options options;
-    struct idx *train; /* NULL with parameter servers: they do not train on it */
+    struct idx *train; /* NULL with parameter servers: the workers read it after they have joined */
     struct classifier_fit_result result;
 };
 
@@ -46,14 +46,14 @@ static int classifier_kind_check(const char *name, struct err *err)
     return err_set(err, ERR_USAGE, "there is no model type '%s': use cnn or linear", name);
 }
 
-/* Every process must know how many steps there are, so a parameter server needs the data, too. */
+/* Every process must know the number of steps, so a parameter server needs the data, too. */
 static int classifier_epochs_to_steps(const struct classifier_values *values, uint64_t *ret,
                                       struct err *err)
 {
     _cleanup_(cleanup_idx) struct idx *train = NULL;
     int result = idx_open(values->data, IDX_TRAIN, &train, err);
     if (result < 0)
-        return err_wrap(err, "cannot tell how long --epochs %lld are", (long long)values->epochs);
+        return err_wrap(err, "cannot convert --epochs %lld to steps", (long long)values->epochs);
     double steps = (double)values->epochs * (double)train->count / (double)values->batch;
     *ret = steps < 1 ? 1 : (uint64_t)(steps + 0.5);
     return 0;
@@ -199,7 +199,7 @@ static const struct option CLASSIFIER_OPTIONS[] = {
      .fallback = IDX_DIRECTORY_DEFAULT,
      .value = "DIR",
      .marks = FIT_FREE,
-     .help = "directory with the four IDX files of MNIST or of a data set like it"},
+     .help = "directory with the four IDX files of MNIST or of a similar data set"},
     {.name = "model",
      .type = OPTION_STRING,
      FIELD(model),
@@ -208,7 +208,7 @@ static const struct option CLASSIFIER_OPTIONS[] = {
      .check = classifier_kind_check,
      .value = "cnn|linear",
      .marks = FIT_KEPT,
-     .help = "two convolutions and a hidden layer, or no hidden layer at all"},
+     .help = "cnn: two convolutions and a hidden layer; linear: no hidden layer"},
     {.name = "steps",
      .aliases = "train-steps",
      .type = OPTION_INT,
@@ -218,7 +218,7 @@ static const struct option CLASSIFIER_OPTIONS[] = {
      .min = 1,
      .max = 100000000,
      .value = "N",
-     .help = "steps of all workers together, those of a run that is resumed included"},
+     .help = "steps of all workers together, including those of a run that is resumed"},
     {.name = "epochs",
      .type = OPTION_INT,
      FIELD(epochs),
@@ -226,7 +226,7 @@ static const struct option CLASSIFIER_OPTIONS[] = {
      .min = 0,
      .max = 1000000,
      .value = "N",
-     .help = "instead of --steps: how often to go through the training pictures"},
+     .help = "instead of --steps: passes over the training pictures"},
     {.name = "batch",
      .aliases = "batch-size",
      .type = OPTION_INT,
@@ -236,14 +236,14 @@ static const struct option CLASSIFIER_OPTIONS[] = {
      .min = 1,
      .max = 4096,
      .value = "N",
-     .help = "pictures of a step: shared by all workers, or of one worker with parameter servers"},
+     .help = "pictures per step: of all workers together, or of one worker with parameter servers"},
     {.name = "optimizer",
      .type = OPTION_CHOICE,
      FIELD(optimizer),
      .fallback = "adagrad",
      .choices = "adagrad|sgd|adam",
      .value = "KIND",
-     .help = "how a gradient changes the parameters; adam not with parameter servers"},
+     .help = "optimizer; adam does not work with parameter servers"},
     {.name = "learning-rate",
      .aliases = "lr|rate",
      .type = OPTION_REAL,
@@ -252,14 +252,15 @@ static const struct option CLASSIFIER_OPTIONS[] = {
      .fallback = "0",
      .range = {0, 100},
      .value = "X",
-     .help = "at its highest; 0: 0.01, or 0.002 with parameter servers, whose gradients come late"},
+     .help = "highest learning rate; 0: 0.01, or 0.002 with parameter servers, whose gradients "
+             "arrive late"},
     {.name = "schedule",
      .type = OPTION_CHOICE,
      FIELD(schedule),
      .fallback = "constant",
      .choices = "constant|cosine",
      .value = "KIND",
-     .help = "of the learning rate, after the warm-up"},
+     .help = "schedule of the learning rate after the warm-up"},
     {.name = "warm-up",
      .type = OPTION_INT,
      FIELD(warm_up),
@@ -267,14 +268,15 @@ static const struct option CLASSIFIER_OPTIONS[] = {
      .min = 0,
      .max = 1000000,
      .value = "N",
-     .help = "steps in which the learning rate rises"},
+     .help = "steps during which the learning rate rises"},
     {.name = "export-dir",
      .type = OPTION_PATH,
      FIELD(export_dir),
      .environment = "TF_EXPORT_DIR",
      .value = "DIR",
      .marks = FIT_FREE,
-     .help = "where the chief publishes the model as the next version, for 'trainer serve'"},
+     .help =
+         "directory to which the chief exports the model as the next version, for 'trainer serve'"},
     {.more = FIT_NETWORK_OPTIONS},
 };
 
@@ -285,17 +287,12 @@ const struct model CLASSIFIER_MODEL = {
             .summary = "train a classifier of small pictures (digits, clothes)",
             .description =
                 "Trains the network of the TFJob workshop on MNIST, Fashion-MNIST or any data set "
-                "of that "
-                "form. Where the cluster has a chief and workers only, they train in step, and the "
-                "result "
-                "is that of one worker. Where it has parameter servers, these hold the variables, "
-                "and "
-                "chief and workers pull, compute and push without waiting for each other.\n\n"
-                "The chief, or worker 0, shows the progress; at the end it judges the model on the "
-                "test "
-                "pictures and exports it as the next version. SIGTERM saves and ends with code "
-                "143; the "
-                "same command then goes on from there.",
+                "in the same format. In a cluster of a chief and workers they train synchronously, "
+                "and the result is that of one worker. In a cluster with parameter servers, the "
+                "servers hold the variables, and chief and workers pull, compute and push without "
+                "waiting for each other.\n\nThe chief, or worker 0, shows the progress; at the end "
+                "it evaluates the model on the test pictures and exports it as the next version. "
+                "SIGTERM saves and exits with code 143; the same command then resumes the run.",
             .examples = "trainer fit classifier --model-dir fashion --export-dir export\n"
                         "trainer fit classifier --ps_hosts=a:2222 --worker_hosts=b:2222,c:2222 "
                         "--job_name=worker --task_index=0",

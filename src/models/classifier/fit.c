@@ -1,4 +1,4 @@
-/* Training a classifier: beginning, end, and the way of workers in step; see classifier_fit.h. */
+/* Trains a classifier: the beginning and the end of a run, and the synchronous mode; see fit.h. */
 #include "models/classifier/fit_internal.h"
 
 #include "base/mem.h"
@@ -115,8 +115,8 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool ev
                                                  .size = size,
                                                  .reducer = fit->reducer,
                                                  .threads = options->fit.threads,
-                                                 /* Servers say which step is next, not the count
-                                                  * here: nothing can be made ahead. */
+                                                 /* Servers assign the steps, so no batch can be
+                                                  * prepared in advance. */
                                                  .loaders =
                                                      fit->reducer ? options->fit.loaders : 0};
     fit->log = run_log_new(
@@ -124,7 +124,7 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool ev
         &(struct run_log_subject){.model = CLASSIFIER_MODEL.command.name,
                                   .directory = options->fit.model_dir,
                                   .unit = CLASSIFIER_MODEL.unit,
-                                  .steps_an_epoch = (double)fit->train->count / options->batch});
+                                  .steps_per_epoch = (double)fit->train->count / options->batch});
     return classifier_trainer_new(&trainer, fit->model, fit->train, &fit->trainer, err);
 }
 
@@ -204,11 +204,11 @@ int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_re
     return result;
 }
 
-/* ---- In step */
+/* ---- Synchronous training */
 
-/* What is summed with the gradients: whether a worker wants to end or knows of one that waits, how
- * many pictures it got right, and the loss, in digits small enough that their sum over the workers
- * is exact. */
+/* The floats that are summed with the gradients: whether a worker asks to stop or knows of a new
+ * worker that waits to join, the number of correct predictions, and the loss, in digits small
+ * enough that their sum over the workers is exact. */
 enum { TAIL_STOP, TAIL_JOIN_REQUESTED, TAIL_RIGHT, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };
 
 static int classifier_fit_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
@@ -217,7 +217,8 @@ static int classifier_fit_step(void *context, uint64_t step, bool stop, struct f
     struct classifier_fit *fit = context;
     struct params *params = classifier_model_params(fit->model);
     struct softmax_result own;
-    float wanted = reducer_join_requested(fit->reducer); /* before any sum is begun */
+    float wanted =
+        reducer_join_requested(fit->reducer); /* must be called before any sum is begun */
     int result = classifier_trainer_gradient(fit->trainer, step, &own, err);
     if (result < 0)
         return result;
@@ -234,7 +235,8 @@ static int classifier_fit_step(void *context, uint64_t step, bool stop, struct f
     for (int i = TAIL_DIGITS - 1; i >= 0; i--)
         loss = loss * (1 << DIGIT_BITS) + (double)tail[TAIL_LOSS + i];
     loss /= (double)SOFTMAX_UNITS * fit->options->batch;
-    result = classifier_fit_check_loss(loss, err); /* every worker sees the same, so all end here */
+    result = classifier_fit_check_loss(loss,
+                                       err); /* every worker sees the same loss, so all fail here */
     if (result < 0)
         return result;
     classifier_trainer_learn(fit->trainer);
@@ -297,7 +299,7 @@ static int classifier_fit_run(struct classifier_fit *fit, struct classifier_fit_
         return result;
     fit->optimizer = optimizer_new(options->optimizer, 0, classifier_model_params(fit->model));
     if (options->optimizer == OPTIMIZER_SGD)
-        fit->optimizer->momentum = 0; /* as the servers have it, and the workshop */
+        fit->optimizer->momentum = 0; /* as on the servers, and in the workshop */
     char start[256];
     classifier_fit_sentence(fit, (size_t)reducer->size, 0, start, sizeof(start));
     struct fit_loop loop = {

@@ -1,7 +1,7 @@
-/* Training a classifier with parameter servers; see classifier_fit.h. The variables live at the
- * servers. A worker takes the number of its next step from the count at server 0, so every batch is
- * shown once whoever works on it, and the run ends for all when the count passes the last step. A
- * worker that was killed just takes the next one when it is back. */
+/* Trains a classifier with parameter servers; see fit.h. The servers hold the variables. A worker
+ * takes the number of its next step from the counter on server 0, so every batch is shown once,
+ * whichever worker computes it, and the run ends for all when the counter passes the last step. A
+ * restarted worker simply takes the next step. */
 #include "models/classifier/fit_internal.h"
 
 #include "train/run/model_dir.h"
@@ -11,7 +11,7 @@
 struct async_run {
     struct classifier_fit *fit;
     struct ps_client *client;
-    uint64_t shown; /* the last step that was told */
+    uint64_t shown; /* the last step that was logged */
 };
 
 static int open_variables(struct async_run *run, struct err *err)
@@ -48,14 +48,15 @@ static int run_step(struct async_run *run, uint64_t step, double *ret_loss, doub
     if (result < 0)
         return result;
     classifier_trainer_learn(fit->trainer);
-    optimizer_clip(params, fit->options->fit.clip); /* each worker its own */
+    optimizer_clip(params, fit->options->fit.clip); /* each worker clips its own gradient */
     *ret_loss = loss;
     *ret_accuracy = (double)own.right / fit->options->batch;
     return ps_dense_push(run->client, params->gradients,
                          optimizer_schedule_rate(&fit->schedule, step), err);
 }
 
-/* Steps of others count as well: the chief sees by its own numbers how far all have come. */
+/* Steps of other workers count, too: the chief sees the progress of all in the numbers of its own
+ * steps. */
 static void show_step(struct async_run *run, uint64_t step, double loss, double accuracy)
 {
     if (step <= run->shown)
@@ -77,7 +78,8 @@ static bool is_stop_asked(const struct async_run *run)
     return stop && *stop;
 }
 
-/* Whether the chief lets the servers save after this step of its own; `saved` is the last time. */
+/* Whether the chief makes the servers save after this step. `saved` is the step of the last save.
+ */
 static bool is_time_to_save(const struct async_run *run, bool chief, uint64_t saved, uint64_t step)
 {
     uint64_t every = run->fit->options->fit.checkpoint_every;
@@ -140,13 +142,13 @@ static int begin_run(struct async_run *run, bool chief, size_t workers,
         run_log_note(log, "resumed", "the servers are at step %llu", (unsigned long long)first);
     if (first == options->steps)
         run_log_note(log, "done",
-                     "all %llu steps were done before: to train further raise --steps, to train "
-                     "anew use another --model-dir",
+                     "all %llu steps were done before: to train further raise --steps, to start "
+                     "again use another --model-dir",
                      (unsigned long long)first);
     return 0;
 }
 
-/* The chief, once the count has passed the last step. */
+/* Evaluates and writes the model on the chief, once the counter has passed the last step. */
 static int conclude_run(struct async_run *run, struct classifier_fit_result *outcome,
                         struct err *err)
 {
@@ -168,7 +170,7 @@ int classifier_fit_async(const struct classifier_fit_options *options, struct ps
     int result = classifier_fit_start(&fit, 0, 1, chief, err);
     if (result == 0 && chief && options->fit.model_dir)
         result = model_dir_claim(options->fit.model_dir, 0, &fit.claim, err);
-    if (result >= 0) /* one that cannot be locked is written to all the same */
+    if (result >= 0) /* a directory that cannot be locked is used all the same */
         result = begin_run(&run, chief, workers, &outcome, err);
     if (result == 0)
         result = run_steps(&run, chief, &outcome, err);
@@ -176,7 +178,7 @@ int classifier_fit_async(const struct classifier_fit_options *options, struct ps
         result = conclude_run(&run, &outcome, err);
     if (result == 0 && !outcome.stopped)
         result = ps_client_finish(client, err);
-    if (result == -ERR_CANCELED && is_stop_asked(&run)) { /* the servers are stopped, too */
+    if (result == -ERR_CANCELED && is_stop_asked(&run)) { /* the servers were stopped, too */
         outcome.stopped = true;
         result = 0;
         err_clear(err);

@@ -1,4 +1,4 @@
-/* A classifier that can be run; see classifier_model.h. */
+/* A classifier, ready to run; see model.h. */
 #include "models/classifier/model.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PART = 32 /* pictures at once */ };
+enum { PART = 32 /* pictures per pass */ };
 
 struct classifier_model {
     struct classifier_config config;
@@ -19,7 +19,7 @@ struct classifier_model {
     struct network_tape *tape;
     struct network_workspace *workspace;
     float *input;                         /* PART prepared pictures */
-    char (*labels)[CLASSIFIER_LABEL_MAX]; /* one a class */
+    char (*labels)[CLASSIFIER_LABEL_MAX]; /* one per class */
     double accuracy;
 };
 

@@ -1,4 +1,4 @@
-/* One worker's part of training a classifier; see classifier_trainer.h. */
+/* One worker's part of training a classifier; see trainer.h. */
 #include "models/classifier/trainer.h"
 
 #include "base/mem.h"
@@ -8,8 +8,8 @@
 
 #include <pthread.h>
 
-/* Pictures in one part of the batch, at most. Each part reads and writes every weight of the large
- * dense layer, so parts are larger than the cache would like. */
+/* Pictures per part of the batch, at most. Each part reads and writes every weight of the large
+ * dense layer, so parts are larger than the cache would suggest. */
 enum { PART_MAX = 32 };
 
 struct classifier_trainer {
@@ -18,21 +18,21 @@ struct classifier_trainer {
     const struct idx *data;
     struct team *team;
     struct batch_feed *feed;
-    pthread_mutex_t lock; /* loaders share the order of an epoch */
+    pthread_mutex_t lock; /* protects the order of an epoch, which the loaders share */
     struct shuffle shuffle;
-    int first, count; /* this worker's share, by position in the batch */
+    int first, count; /* the share of this worker, by position in the batch */
     uint8_t *labels;
     float *logits, *d_logits;
 };
 
-/* Parts of equal size, which depend on the batch alone. */
+/* Parts of equal size. The size depends only on the batch. */
 static int part_of(int batch)
 {
     int parts = (batch + PART_MAX - 1) / PART_MAX;
     return (batch + parts - 1) / parts;
 }
 
-/* On any thread. */
+/* Called on any thread. */
 static int fill_batch(void *context, uint64_t step, size_t first, size_t count, struct batch *batch,
                       struct err *err)
 {

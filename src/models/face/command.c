@@ -39,7 +39,7 @@ static int face_run_init(struct model_run *run, struct err *err)
     return result;
 }
 
-/* Drawn people are cut already. */
+/* Drawn people need no cutting. */
 static int face_run_open_people(struct face_run *face, struct err *err)
 {
     const struct face_values *values = face_run_values(face);
@@ -73,7 +73,8 @@ static void face_run_terms(const struct model_run *run, struct fit_terms *terms)
     const struct face_run *face = face_run_of_const(run);
     char text[DATASET_TEXT_MAX];
     dataset_describe(face->dataset, text, sizeof(text));
-    if (!people_are_drawn(face_run_values(face)->data)) { /* these options say nothing of others */
+    if (!people_are_drawn(
+            face_run_values(face)->data)) { /* these options mean nothing for other data */
         fit_terms_drop(terms, "persons");
         fit_terms_drop(terms, "pictures");
     }
@@ -84,7 +85,7 @@ static void face_run_terms(const struct model_run *run, struct fit_terms *terms)
 static size_t face_run_numbers(const struct model_run *run, bool data,
                                uint64_t ret[MODEL_NUMBERS_MAX])
 {
-    (void)data; /* faces are never trained without */
+    (void)data; /* a face run always has its data */
     const struct face_run *face = face_run_of_const(run);
     return face_fit_numbers(&face->options, face->dataset, ret);
 }
@@ -137,16 +138,13 @@ const struct model FACE_MODEL = {
         {
             .name = "face",
             .summary = "train an embedding of faces",
-            .description = "Trains a face embedding with the triplet loss. Where TF_CONFIG names "
-                           "several workers they "
-                           "train in step, and the result is that of one worker; the chief, or "
-                           "worker 0, shows the "
-                           "progress and writes checkpoints and the model.\n\n"
-                           "At the end the model is judged on people it never saw, beside raw "
-                           "pixels on the same "
-                           "pairs. SIGTERM saves a checkpoint and ends with code 143; the same "
-                           "command then goes on "
-                           "from there.",
+            .description =
+                "Trains a face embedding with the triplet loss. If TF_CONFIG names several workers "
+                "they train synchronously, and the result is that of one worker. The chief, or "
+                "worker 0, shows the progress and writes checkpoints and the model.\n\nAt the end "
+                "the model is evaluated on people who were held out, compared with raw pixels on "
+                "the same pairs. SIGTERM saves a checkpoint and exits with code 143; the same "
+                "command then resumes the run.",
             .examples = "trainer fit face --data procedural --model-dir faces\n"
                         "trainer fit face --data people --held-out 3 --model-dir family --log json",
             .options = FACE_OPTIONS,

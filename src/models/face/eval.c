@@ -1,4 +1,4 @@
-/* How well a face model tells apart people; see face_eval.h. */
+/* How well a face model tells people apart; see eval.h. */
 #include "models/face/eval.h"
 
 #include "base/mem.h"
@@ -20,7 +20,7 @@ static void gathered_release(struct gathered *gathered)
     free(gathered->pixels);
 }
 
-/* Pictures of each person to look at, so that the whole stays under the limit. */
+/* Pictures per person to look at, such that all of them stay below the limit. */
 static size_t pictures_per_person(size_t pictures, size_t persons)
 {
     size_t limit = METRICS_PICTURES_MAX / persons;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { STAGES = 3, GROUP = 8 /* channels of a norm's group */ };
+enum { STAGES = 3, GROUP = 8 /* channels per group of a norm */ };
 
 const char *face_norm_name(enum face_norm norm)
 {
@@ -62,27 +62,25 @@ int face_config_from_json(const struct json *json, struct face_config *ret, stru
         int64_t value = json_get_int(json, names[i], -1);
         if (value < 0 || value > 100000)
             return err_set(err, ERR_INVALID,
-                           "the configuration of the face model has no right "
-                           "'%s'",
-                           names[i]);
+                           "the configuration of the face model has no valid '%s'", names[i]);
         *fields[i] = (int)value;
     }
-    /* Models from before there was a choice say nothing. */
+    /* Older models do not have the member. */
     const char *norm = json_get_string(json, "norm", "group");
     if (!str_eq(norm, "group") && !str_eq(norm, "batch"))
-        return err_set(err, ERR_INVALID, "the configuration of the face model has no right 'norm'");
+        return err_set(err, ERR_INVALID, "the configuration of the face model has no valid 'norm'");
     config.norm = str_eq(norm, "batch") ? FACE_NORM_BATCH : FACE_NORM_GROUP;
     const char *light = json_get_string(json, "light", "even");
     if (!str_eq(light, "even") && !str_eq(light, "keep"))
         return err_set(err, ERR_INVALID,
-                       "the configuration of the face model has no right 'light'");
+                       "the configuration of the face model has no valid 'light'");
     config.light = str_eq(light, "keep") ? FACE_LIGHT_KEEP : FACE_LIGHT_EVEN;
     int64_t views = json_get_int(json, "views", 1);
     if (views != 1 && views != 5)
         return err_set(err, ERR_INVALID,
-                       "the configuration of the face model has no right 'views'");
+                       "the configuration of the face model has no valid 'views'");
     config.five_views = views == 5;
-    /* Models from before there was a choice were shown the middle. */
+    /* Older models do not have the member; they were trained on the centre square. */
     const char *crop = json_get_string(json, "crop", "off");
     int result = face_crop_from_name(crop, &config.crop, err);
     if (result == 0)
@@ -100,8 +98,7 @@ static int add_norm(const struct face_config *config, struct network *network, c
                : network_group_norm(network, name, input, channels / GROUP, relu);
 }
 
-/* Two convolutions beside a way straight through, which is a projection since each block halves the
- * picture. */
+/* A residual block: two convolutions beside a projection, since each block halves the picture. */
 static int add_block(const struct face_config *config, struct network *network, int stage,
                      int input, int channels)
 {

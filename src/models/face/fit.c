@@ -1,4 +1,4 @@
-/* Training a face model from beginning to end; see face_fit.h. */
+/* Trains a face model; see fit.h. */
 #include "models/face/fit.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What lives as long as one run. */
+/* The state of one run. */
 struct fit {
     const struct face_fit_options *options;
     const struct dataset *dataset;
@@ -21,7 +21,7 @@ struct fit {
     struct run_log *log;
     struct dataset_split split;
     struct batch_feed *feed;
-    int claim; /* on the model directory; -1: none */
+    int claim; /* lock on the model directory; -1: not held */
 };
 
 static void face_fit_release(struct fit *fit)
@@ -87,7 +87,7 @@ void face_fit_model_path(const char *model_dir, char *path, size_t size)
     snprintf(path, size, "%s/face.model", model_dir);
 }
 
-/* On any thread. */
+/* Called on any thread. */
 static int face_fit_fill_batch(void *context, uint64_t step, size_t first, size_t count,
                                struct batch *batch, struct err *err)
 {
@@ -113,7 +113,7 @@ static int face_fit_fill_batch(void *context, uint64_t step, size_t first, size_
     return result;
 }
 
-/* This worker's part of every batch from here on. */
+/* Takes the share of this worker in every batch from now on. */
 static void face_fit_take_share(struct fit *fit)
 {
     int first, count;
@@ -121,7 +121,7 @@ static void face_fit_take_share(struct fit *fit)
     batch_feed_share(fit->feed, (size_t)first, (size_t)count);
 }
 
-/* Of the other model that this one starts from. */
+/* Takes the values of the model of --start-from. */
 static int face_fit_first_values(void *context, struct err *err)
 {
     struct fit *fit = context;
@@ -171,7 +171,7 @@ static int face_fit_start(struct fit *fit, struct err *err)
     if (!(options->blend >= 0 && options->blend <= 1) ||
         !(options->reshape >= 0 && options->reshape <= 1) || !augment_is_sane(&options->augment))
         return err_set(err, ERR_INVALID,
-                       "blending, reshaping and the changes of pictures are parts from 0 to 1");
+                       "--blend, --reshape and the values of the augmentation must be from 0 to 1");
     result = face_model_new(&options->model, &fit->model, err);
     if (result < 0)
         return result;
@@ -285,8 +285,7 @@ const struct model_steps FACE_FIT_STEPS = {
     .config = face_fit_config,
 };
 
-/* How near strangers come, for the model file: measured on people held out where there are enough.
- */
+/* Measures how near strangers come, for the model file: on people held out if there are enough. */
 static int face_fit_note_strangers(struct fit *fit, struct arena *arena, struct json *notes,
                                    struct err *err)
 {
@@ -301,7 +300,7 @@ static int face_fit_note_strangers(struct fit *fit, struct arena *arena, struct 
     return result;
 }
 
-/* Rank 0: the judgement on people held out, and the model file with it. */
+/* Evaluates the model on people held out and writes the model file. Called on rank 0. */
 static int face_fit_conclude(struct fit *fit, struct face_fit_result *outcome, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -352,7 +351,7 @@ static int face_fit_run(struct fit *fit, struct face_fit_result *outcome, struct
                            &(struct run_log_subject){.model = FACE_MODEL.command.name,
                                                      .directory = options->fit.model_dir,
                                                      .unit = FACE_MODEL.unit,
-                                                     .steps_an_epoch = face_fit_epoch_steps(
+                                                     .steps_per_epoch = face_fit_epoch_steps(
                                                          options, fit->dataset, &fit->split)});
     struct fit_loop loop = {
         .model = &FACE_MODEL,

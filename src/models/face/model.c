@@ -1,4 +1,4 @@
-/* A face model that can be run; see face_model.h. */
+/* A face model, ready to run; see model.h. */
 #include "models/face/model.h"
 
 #include "base/mem.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    PART = 8,       /* pictures at once */
-    VIEW_STEP = 24, /* the part of the side by which a view is moved: about 4 in a hundred */
+    PART = 8,       /* pictures per pass */
+    VIEW_STEP = 24, /* a view is moved by 1/24 of the side, about 4 % */
 };
 
 struct face_model {
@@ -121,7 +121,7 @@ static int clamp_index(int value, int limit)
     return value < 0 ? 0 : value > limit ? limit : value;
 }
 
-/* The picture moved by so many pixels; what comes into sight repeats the edge. */
+/* Moves the picture by some pixels. The pixels at the edge are repeated. */
 static void move_picture(const struct face_config *config, const float *from, int right, int down,
                          float *to)
 {
@@ -134,7 +134,7 @@ static void move_picture(const struct face_config *config, const float *from, in
         }
 }
 
-/* The embeddings of the first `views` inputs become one, of length 1. */
+/* Combines the embeddings of the first `views` inputs into one of length 1. */
 static void average_views(const float *embeddings, int views, size_t dimensions, float *ret)
 {
     double square = 0;
@@ -145,7 +145,7 @@ static void average_views(const float *embeddings, int views, size_t dimensions,
         ret[i] = sum;
         square += (double)sum * (double)sum;
     }
-    /* Views that cancel out have no direction: the picture itself then speaks for all. */
+    /* Views that cancel out have no direction: then the picture itself counts. */
     if (!(square > 0))
         memcpy(ret, embeddings, dimensions * sizeof(*ret));
     float factor = square > 0 ? (float)(1 / sqrt(square)) : 1;

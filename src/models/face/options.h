@@ -1,4 +1,5 @@
-/* The options of `trainer fit face`: their table, and what they mean for the training. */
+/* The options of `trainer fit face`: their table, and their conversion into the options of the
+ * training. */
 #ifndef TRAINYARD_MODELS_FACE_OPTIONS_H
 #define TRAINYARD_MODELS_FACE_OPTIONS_H
 

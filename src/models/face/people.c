@@ -10,7 +10,7 @@ int people_crop_open(enum face_crop crop, struct people_crop *ret, struct err *e
     *ret = (struct people_crop){.crop = crop};
     int result = face_crop_open(&ret->crop, &ret->finder, err);
     if (result == 0 && ret->crop != crop) {
-        fprintf(stderr, "trainer: %s; pictures are cut to their middle\n", err->message);
+        fprintf(stderr, "trainer: %s; pictures are cut to their centre\n", err->message);
         err_clear(err);
     }
     return result;
@@ -27,13 +27,13 @@ bool people_are_drawn(const char *data)
     return str_eq(data, "procedural");
 }
 
-/* On fewer than three pictures of four a face was found: they are not photographs of faces. */
+/* Whether at least three of four pictures show a face: then they are photographs of faces. */
 static bool are_faces(size_t faces, size_t pictures)
 {
     return faces >= pictures - pictures / 4;
 }
 
-/* Takes the data set over. */
+/* Takes ownership of the data set. */
 static int survey_people(struct dataset *opened, const char *folder, const struct people_crop *crop,
                          int threads, bool *ret_few_faces, struct dataset **ret, struct err *err)
 {
@@ -49,13 +49,13 @@ static int survey_people(struct dataset *opened, const char *folder, const struc
     if (text[0])
         fprintf(stderr, "trainer: '%s': %s\n", folder, text);
     if (survey.left_out > survey.named)
-        fprintf(stderr, "trainer: 'trainer data inspect%s %s' names all of them\n",
+        fprintf(stderr, "trainer: 'trainer data inspect%s %s' lists all of them\n",
                 crop->crop == FACE_CROP_CASCADE ? " --crop cascade" : "", folder);
     size_t left = survey.pictures - survey.left_out;
     bool few = !are_faces(survey.faces, left);
     if (crop->crop == FACE_CROP_AUTO && survey.faces < left)
         fprintf(stderr,
-                "trainer: '%s': no face was found on %zu of %zu pictures: %s cut to their middle\n",
+                "trainer: '%s': no face was found on %zu of %zu pictures: %s cut to their centre\n",
                 folder, left - survey.faces, left, ret_few_faces && few ? "all are" : "they are");
     if (ret_few_faces)
         *ret_few_faces = few;

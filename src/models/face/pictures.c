@@ -1,4 +1,4 @@
-/* The pictures a face model sees; see face_pictures.h. */
+/* The pictures that a face model sees; see pictures.h. */
 #include "models/face/pictures.h"
 
 #include "base/mem.h"
@@ -9,14 +9,14 @@
 struct face_pictures {
     const struct dataset *dataset;
     struct face_config config;
-    size_t size;    /* bytes of a picture */
-    size_t *first;  /* of each person, in the order of the data set */
-    uint8_t *bytes; /* all pictures, or NULL where they are too many */
+    size_t size;    /* bytes per picture */
+    size_t *first;  /* index of the first picture of each person */
+    uint8_t *bytes; /* all pictures; NULL if they are too many */
     atomic_uchar *states;
 };
 
-/* Of a kept picture. Who finds it empty loads it; who finds it loading loads a copy rather than
- * wait. */
+/* The state of a kept picture. A thread that finds it empty loads it. A thread that finds it
+ * loading loads its own copy instead of waiting. */
 enum { EMPTY, LOADING, LOADED };
 
 struct face_pictures *face_pictures_new(const struct dataset *dataset,
@@ -57,7 +57,7 @@ static int load_picture(const struct face_pictures *pictures, const struct datas
                               ret_bytes, err);
 }
 
-/* The bytes of a picture; `*copy` is theirs where they are not kept, and the caller's to free. */
+/* Returns the bytes of a picture. If they are not kept, *copy has them, and the caller frees it. */
 static int find_picture(struct face_pictures *pictures, const struct dataset_sample *sample,
                         const uint8_t **ret, uint8_t **copy, struct err *err)
 {
@@ -90,7 +90,7 @@ int face_pictures_load(struct face_pictures *pictures, const struct dataset_samp
     return result;
 }
 
-/* `bytes` and the other picture, laid over each other, in a copy that is the caller's to free. */
+/* Blends `bytes` with the other picture. The caller frees the copy. */
 static int blend_pictures(struct face_pictures *pictures, const struct face_batch_entry *entry,
                           const uint8_t *bytes, uint8_t **ret, struct err *err)
 {

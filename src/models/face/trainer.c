@@ -1,4 +1,4 @@
-/* One worker's part of training a face model; see face_trainer.h. */
+/* One worker's part of training a face model; see trainer.h. */
 #include "models/face/trainer.h"
 
 #include "base/mem.h"
@@ -7,10 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Pictures in one part of the batch: the smallest pictures still fill the kernels' tiles. */
+/* Pictures per part of the batch: enough for the smallest pictures to fill the kernels' tiles. */
 enum { PART = 8 };
 
-/* What is summed with the gradients: whether a worker wants to end, or knows of one that waits. */
+/* The floats that are summed with the gradients: whether a worker asks to stop, or knows of a new
+ * worker that waits to join. */
 enum { TAIL_STOP, TAIL_JOIN_REQUESTED };
 
 struct face_trainer {
@@ -18,14 +19,14 @@ struct face_trainer {
     struct face_model *model;
     struct optimizer *optimizer;
     struct team *team;
-    int first, count; /* this worker's share */
-    int rows;         /* what every worker gives to the gather: the largest share */
+    int first, count; /* the share of this worker */
+    int rows;         /* rows that every worker contributes to the gather: the largest share */
     float *own;       /* rows embeddings */
-    float *gathered;  /* workers · rows embeddings; the first `batch` are the batch */
+    float *gathered;  /* workers · rows embeddings; the first `batch` rows are the batch */
     float *d_gathered;
 };
 
-/* Full shares first, so that the gathered rows are the batch in order without a gap. */
+/* Full shares come first, so that the gathered rows are the batch in order, without gaps. */
 static int face_trainer_take_share(struct face_trainer *trainer, struct err *err)
 {
     int workers = trainer->options.reducer->size, rank = trainer->options.reducer->rank;
@@ -43,7 +44,8 @@ static int face_trainer_take_share(struct face_trainer *trainer, struct err *err
     trainer->own = mem_realloc(trainer->own, rows * dimensions * sizeof(float));
     trainer->gathered = mem_realloc(trainer->gathered, all * dimensions * sizeof(float));
     trainer->d_gathered = mem_realloc(trainer->d_gathered, all * dimensions * sizeof(float));
-    memset(trainer->own, 0, rows * dimensions * sizeof(float)); /* a short share's last rows */
+    memset(trainer->own, 0,
+           rows * dimensions * sizeof(float)); /* clears the unused rows of a short share */
     return 0;
 }
 
@@ -117,7 +119,7 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
     struct reducer *reducer = trainer->options.reducer;
     struct params *params = face_model_params(trainer->model);
     int dimensions = (int)face_model_dimensions(trainer->model);
-    float wanted = reducer_join_requested(reducer); /* before any sum is begun */
+    float wanted = reducer_join_requested(reducer); /* must be called before any sum is begun */
     struct layer_draw draw = {.step = step, .position = (uint64_t)trainer->first};
     int result = team_forward(trainer->team, pictures, &draw, trainer->own, err);
     if (result == 0)
@@ -129,7 +131,7 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
     struct triplet_result loss =
         loss_triplet(&trainer->options.triplet, trainer->gathered, labels, trainer->options.batch,
                      dimensions, trainer->d_gathered);
-    if (!isfinite(loss.loss)) /* every worker sees the same, so all end here */
+    if (!isfinite(loss.loss)) /* every worker sees the same loss, so all fail here */
         return err_set(err, ERR_INVALID, "the loss is not a number any more");
     result = team_backward(trainer->team,
                            trainer->d_gathered + (size_t)trainer->first * (size_t)dimensions, err);

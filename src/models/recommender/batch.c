@@ -1,4 +1,4 @@
-/* One batch of the recommender; see recommender_batch.h. */
+/* Computes one batch of the recommender; see batch.h. */
 #include "models/recommender/batch.h"
 
 #include "base/mem.h"
@@ -16,7 +16,7 @@ struct recommender_batch {
     struct network_workspace *workspace;
     int capacity;
     float *input, *d_input;   /* both embeddings of each sample */
-    float *scores, *d_scores; /* one a sample */
+    float *scores, *d_scores; /* one per sample */
 };
 
 int recommender_batch_new(const struct recommender_config *config, int capacity,
@@ -88,7 +88,8 @@ void recommender_batch_initialise(struct recommender_batch *batch, uint64_t seed
     recommender_batch_changed(batch);
 }
 
-/* The embeddings out of the rows: they lie side by side already where a row is nothing else. */
+/* Extracts the embeddings from the rows. If a row is only an embedding, they are contiguous
+ * already. */
 static const float *gather_inputs(struct recommender_batch *batch, const float *rows, int n)
 {
     size_t dimensions = (size_t)batch->config.dimensions;
@@ -131,7 +132,8 @@ double recommender_loss(enum recommender_label label, float score, float rating,
     return loss_sigmoid(score, rating >= RECOMMENDER_LIKED, ret_d_score);
 }
 
-/* Back into rows: the weight of an id, which is added to the score, and its embedding. */
+/* Writes the gradients back into rows: the weight of an id, which is added to the score, and its
+ * embedding. */
 static void spread_gradients(const struct recommender_batch *batch, int n, float *d_rows)
 {
     size_t dimensions = (size_t)batch->config.dimensions;

@@ -74,9 +74,10 @@ static int recommender_command_open(struct model_run *run, struct err *err)
 {
     const char *data = recommender_command_values(run)->data;
     if (str_is_empty(data))
-        return err_set(err, ERR_USAGE,
-                       "say with --data where the ratings are: a CSV file of "
-                       "userId,movieId,rating,timestamp ('tools/get-data movielens' fetches one)");
+        return err_set(
+            err, ERR_USAGE,
+            "no ratings given: use --data FILE with a CSV file of userId,movieId,rating,timestamp "
+            "('tools/get-data movielens' downloads one)");
     return ratings_open(data, &recommender_command_of(run)->ratings, err);
 }
 
@@ -94,7 +95,7 @@ static void recommender_command_terms(const struct model_run *run, struct fit_te
 static size_t recommender_command_numbers(const struct model_run *run, bool data,
                                           uint64_t ret[MODEL_NUMBERS_MAX])
 {
-    (void)data; /* the servers do not have it */
+    (void)data; /* the servers do not have the data */
     return recommender_fit_numbers(&recommender_command_of_const(run)->options, ret);
 }
 
@@ -154,7 +155,7 @@ static const struct option RECOMMENDER_OPTIONS[] = {
      .environment = "TRAINER_DATA|TF_DATA_DIR",
      .value = "FILE",
      .marks = FIT_FREE,
-     .help = "CSV file of userId,movieId,rating,timestamp, or a folder with ratings.csv in it"},
+     .help = "CSV file of userId,movieId,rating,timestamp, or a folder that contains ratings.csv"},
     {.name = "kind",
      .type = OPTION_CHOICE,
      FIELD(kind),
@@ -162,8 +163,8 @@ static const struct option RECOMMENDER_OPTIONS[] = {
      .choices = "deepfm|mlp",
      .value = "KIND",
      .marks = FIT_KEPT,
-     .help = "a network of both embeddings (mlp), or that with their product and a weight of each "
-             "id beside it (deepfm)"},
+     .help = "mlp: a network on both embeddings; deepfm: the same, plus their product and a weight "
+             "per id"},
     {.name = "label",
      .type = OPTION_CHOICE,
      FIELD(label),
@@ -171,8 +172,8 @@ static const struct option RECOMMENDER_OPTIONS[] = {
      .choices = "auto|like|rating",
      .value = "KIND",
      .marks = FIT_KEPT,
-     .help = "what to predict: whether a rating is 3.5 or more, or the rating itself; auto: like "
-             "for deepfm, rating for mlp"},
+     .help = "what to predict: like: whether a rating is 3.5 or more; rating: the rating itself; "
+             "auto: like for deepfm, rating for mlp"},
     {.name = "dimensions",
      .type = OPTION_INT,
      FIELD(dimensions),
@@ -181,7 +182,7 @@ static const struct option RECOMMENDER_OPTIONS[] = {
      .max = RECOMMENDER_DIMENSIONS_MAX,
      .value = "N",
      .marks = FIT_KEPT,
-     .help = "of an embedding"},
+     .help = "dimensions of an embedding"},
     {.name = "buckets",
      .type = OPTION_INT,
      FIELD(buckets),
@@ -190,7 +191,7 @@ static const struct option RECOMMENDER_OPTIONS[] = {
      .max = (int64_t)1 << 40,
      .value = "N",
      .marks = FIT_KEPT,
-     .help = "rows that all ids share, so that they collide; 0: a row for every id"},
+     .help = "number of rows that all ids share, with collisions; 0: one row per id"},
     {.name = "epochs",
      .type = OPTION_INT,
      FIELD(epochs),
@@ -198,7 +199,7 @@ static const struct option RECOMMENDER_OPTIONS[] = {
      .min = 1,
      .max = 1000000,
      .value = "N",
-     .help = "how often to go through the ratings"},
+     .help = "passes over the ratings"},
     {.name = "batch",
      .aliases = "batch-size",
      .type = OPTION_INT,
@@ -208,7 +209,7 @@ static const struct option RECOMMENDER_OPTIONS[] = {
      .max = RECOMMENDER_BATCH_MAX,
      .value = "N",
      .marks = FIT_KEPT,
-     .help = "ratings in a batch"},
+     .help = "ratings per batch"},
     {.name = "test-percent",
      .type = OPTION_INT,
      FIELD(test_percent),
@@ -217,7 +218,7 @@ static const struct option RECOMMENDER_OPTIONS[] = {
      .max = 90,
      .value = "N",
      .marks = FIT_KEPT,
-     .help = "part of the ratings kept out of training, to judge the model by, in percent"},
+     .help = "percentage of the ratings kept out of training, for the evaluation"},
     {.name = "learning-rate",
      .aliases = "lr|rate",
      .type = OPTION_REAL,
@@ -225,7 +226,7 @@ static const struct option RECOMMENDER_OPTIONS[] = {
      .fallback = "0.05",
      .range = {.min = 0, .max = 100, .above_min = true},
      .value = "X",
-     .help = "of Adagrad"},
+     .help = "learning rate of Adagrad"},
     {.name = "snapshot-every",
      .type = OPTION_INT,
      FIELD(snapshot_every),
@@ -234,7 +235,7 @@ static const struct option RECOMMENDER_OPTIONS[] = {
      .max = 86400,
      .value = "SECONDS",
      .marks = FIT_FREE,
-     .help = "time between snapshots of a parameter server, in seconds"},
+     .help = "seconds between snapshots of a parameter server"},
     {.name = "checkpoint-every",
      .type = OPTION_INT,
      .offset = offsetof(struct recommender_values, shared.checkpoint_every),
@@ -243,8 +244,8 @@ static const struct option RECOMMENDER_OPTIONS[] = {
      .max = 100000000,
      .value = "N",
      .marks = FIT_FREE,
-     .help = "batches between checkpoints where there are no parameter servers; 0: only at the "
-             "end"},
+     .help =
+         "batches between checkpoints of a process without parameter servers; 0: only at the end"},
     {.name = "keep",
      .type = OPTION_INT,
      .offset = offsetof(struct recommender_values, shared.keep),
@@ -261,28 +262,19 @@ const struct model RECOMMENDER_MODEL = {
     .command =
         {
             .name = "recommender",
-            .summary = "train a recommender of films, or of anything that is rated",
-            .description = "Trains embeddings of users and items, and the network that tells from "
-                           "them what a user "
-                           "will like. Where TF_CONFIG names parameter servers, the processes of "
-                           "role 'ps' hold the "
-                           "embeddings and the network, and every worker pulls what a batch needs "
-                           "and pushes its "
-                           "gradients without waiting for another; batches are handed out from one "
-                           "row, so a worker "
-                           "that dies or comes late costs nothing but its own. Without TF_CONFIG "
-                           "one process does it "
-                           "all.\n\n"
-                           "At the end the chief, or worker 0, judges the model on the ratings "
-                           "that were kept out, by "
-                           "the AUC (how often one that was liked is scored above one that was "
-                           "not), and writes "
-                           "it.\n\n"
-                           "SIGTERM ends a process with code 143. Parameter servers save first, "
-                           "and so does a process "
-                           "that trains alone: with --model-dir on a volume that lasts, what is "
-                           "started again goes on "
-                           "from there.",
+            .summary = "train a recommender of films, or of other rated items",
+            .description =
+                "Trains embeddings of users and items, and a network that predicts from them what "
+                "a user will like. If TF_CONFIG names parameter servers, the processes of role "
+                "'ps' hold the embeddings and the network. Every worker pulls the rows of its "
+                "batch and pushes its gradients without waiting for other workers. Batches are "
+                "handed out one by one, so a worker that dies or joins late costs only its own "
+                "batches. Without TF_CONFIG one process does everything.\n\nAt the end the chief, "
+                "or worker 0, evaluates the model on the ratings that were kept out, by the AUC "
+                "(how often a liked item scores higher than one that was not liked), and writes "
+                "it.\n\nSIGTERM ends a process with code 143. Parameter servers save first, and so "
+                "does a single process: with --model-dir on a persistent volume, a restarted run "
+                "is resumed.",
             .examples = "trainer fit recommender --data ratings.csv --model-dir films\n"
                         "trainer fit recommender --data ratings.csv --kind mlp --buckets 1000",
             .options = RECOMMENDER_OPTIONS,

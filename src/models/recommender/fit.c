@@ -1,4 +1,4 @@
-/* Training a recommender from beginning to end; see recommender_fit.h. */
+/* Trains a recommender; see fit.h. */
 #include "models/recommender/fit_internal.h"
 
 #include "base/mem.h"
@@ -33,7 +33,7 @@ size_t recommender_fit_numbers(const struct recommender_fit_options *options,
                                uint64_t ret[MODEL_NUMBERS_MAX])
 {
     const uint64_t numbers[] = {
-        0x7265636f6d6dU, /* no other model has the same */
+        0x7265636f6d6dU, /* tells this model from others */
         (uint64_t)options->model.kind,
         (uint64_t)options->model.label,
         (uint64_t)options->model.dimensions,
@@ -68,7 +68,7 @@ static int check_options(const struct recommender_fit_options *options, struct e
     return 0;
 }
 
-/* The mean rating, or the part that is liked. */
+/* The mean rating, or the fraction of liked items. */
 static double mean_label(const struct recommender_run *fit)
 {
     double sum = 0;
@@ -117,7 +117,8 @@ static int recommender_fit_start(struct recommender_run *fit, struct err *err)
     return result;
 }
 
-/* Which ratings batch `step` (from 0) has: the order of an epoch depends on the seed alone. */
+/* Returns the ratings of batch `step`, counted from 0. The order of an epoch depends only on the
+ * seed. */
 static size_t batch_positions(struct recommender_run *fit, uint64_t step, const size_t **ret)
 {
     uint64_t epoch = step / fit->in_epoch;
@@ -160,7 +161,7 @@ static bool is_stop_asked(const struct recommender_run *fit)
     return fit->options->fit.stop && *fit->options->fit.stop;
 }
 
-/* Batches of other workers count as well: each worker shows how far all have come. */
+/* Batches of other workers count, too: each worker shows the progress of all. */
 static void show_batch(struct recommender_run *fit, uint64_t taken, double loss)
 {
     uint64_t more = taken > fit->shown ? taken - fit->shown : 1;
@@ -172,7 +173,7 @@ static void show_batch(struct recommender_run *fit, uint64_t taken, double loss)
     fit->shown = taken;
 }
 
-/* Until no batch is left. */
+/* Takes batches until none is left. */
 static int run_batches(struct recommender_run *fit, struct recommender_fit_result *outcome,
                        struct err *err)
 {
@@ -198,8 +199,8 @@ static int run_batches(struct recommender_run *fit, struct recommender_fit_resul
     return ps_flush(fit->cluster->client, err);
 }
 
-/* The chief, until all have said that they are done. A server that came back with an older count of
- * batches gives it work again. */
+/* Waits, on the chief, until all workers have reported that they are done. A server that came back
+ * with an older count of batches makes the chief work again. */
 static int wait_for_others(struct recommender_run *fit, struct recommender_fit_result *outcome,
                            struct err *err)
 {
@@ -277,7 +278,7 @@ static void make_log(struct recommender_run *fit)
                            &(struct run_log_subject){.model = RECOMMENDER_MODEL.command.name,
                                                      .directory = options->fit.model_dir,
                                                      .unit = RECOMMENDER_MODEL.unit,
-                                                     .steps_an_epoch = (double)fit->in_epoch});
+                                                     .steps_per_epoch = (double)fit->in_epoch});
     run_log_set_role(fit->log, true, fit->cluster->chief);
 }
 
@@ -289,8 +290,8 @@ void recommender_run_sentence(const struct recommender_run *fit, char *text, siz
     if (options->model.buckets)
         snprintf(shared, sizeof(shared), "sharing %lld rows", (long long)options->model.buckets);
     snprintf(text, size,
-             "recommender %s: %zu users and %zu items, %s; %zu ratings to train on, %zu to judge "
-             "by; %zu worker%s, %zu parameter server%s",
+             "recommender %s: %zu users and %zu items, %s; %zu ratings to train on, %zu to "
+             "evaluate on; %zu worker%s, %zu parameter server%s",
              recommender_kind_name(options->model.kind), ratings_users(fit->ratings),
              ratings_items(fit->ratings), shared, fit->split.train_count, fit->split.test_count,
              workers, workers == 1 ? "" : "s", servers, servers == 1 ? "" : "s");
@@ -305,13 +306,13 @@ static void show_start(struct recommender_run *fit, uint64_t first)
         recommender_run_sentence(fit, text, sizeof(text));
         run_log_note(fit->log, "start", "%s", text);
     }
-    /* What others did while this one started is not worth a line. */
+    /* A few batches that others did while this worker started are not worth a line. */
     if (first > 4 * fit->cluster->workers)
         run_log_note(fit->log, "joined", "%llu of %llu batches are done already",
                      (unsigned long long)first, (unsigned long long)fit->steps);
 }
 
-/* With servers: from the first batch to the last of this worker, and then, for the chief, to the
+/* Trains with servers: takes batches until none is left. The chief then evaluates and writes the
  * model. */
 static int run_with_servers(struct recommender_run *fit, struct recommender_fit_result *outcome,
                             struct err *err)
@@ -325,7 +326,7 @@ static int run_with_servers(struct recommender_run *fit, struct recommender_fit_
     result = run_batches(fit, outcome, err);
     if (result == 0 && !outcome->stopped)
         result = ps_count(client, PS_COUNTER_DONE, 1, &done, err);
-    /* That all is done must not be forgotten with a server. */
+    /* The servers must remember that all batches are done. */
     if (result == 0)
         result = ps_save(client, err);
     if (result == 0 && !outcome->stopped && fit->cluster->chief)
@@ -354,7 +355,7 @@ int recommender_fit(const struct recommender_fit_options *options, const struct 
     if (result == 0)
         result = alone ? recommender_run_alone(&fit, &outcome, err)
                        : run_with_servers(&fit, &outcome, err);
-    if (result == -ERR_CANCELED && is_stop_asked(&fit)) { /* the servers are stopped, too */
+    if (result == -ERR_CANCELED && is_stop_asked(&fit)) { /* the servers were stopped, too */
         outcome.stopped = true;
         result = 0;
     }

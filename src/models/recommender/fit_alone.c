@@ -1,7 +1,8 @@
-/* Training a recommender in one process; see recommender_fit_internal.h. The rows that its ratings
- * touch are known before the first batch: with the dense part they are the parameters of a
- * checkpoint, and Adagrad's sums its optimizer, so the course is that of the other models. What is
- * computed with stays in the client, as with servers; it is copied for a checkpoint only. */
+/* Trains a recommender in one process; see fit_internal.h. The rows that its ratings touch are
+ * known before the first batch. Together with the dense parameters they are the parameters of a
+ * checkpoint, and the sums of Adagrad are its optimizer slots, so the synchronous loop runs it like
+ * other models. The client holds the variables, as with servers; they are copied only for a
+ * checkpoint. */
 #include "base/mem.h"
 #include "base/vec.h"
 #include "models/recommender/fit_internal.h"
@@ -11,10 +12,10 @@
 
 struct alone {
     struct recommender_run *run;
-    VEC(int64_t) ids; /* of all rows of a checkpoint, in its order */
+    VEC(int64_t) ids; /* the ids of all rows of a checkpoint, in its order */
     struct params *params;
     struct optimizer *optimizer;
-    struct err problem; /* of what cannot fail at once */
+    struct err problem; /* an error of alone_changed(), which cannot return it */
 };
 
 enum { DENSE, ROWS };
@@ -33,8 +34,8 @@ static void alone_note_row(void *context, int64_t id, const float *row)
     vec_push(&alone->ids, id);
 }
 
-/* A push of nothing makes a row and leaves it as it begins; they are numbered in the order of the
- * ratings, which is the same each time. */
+/* A push of zeros creates a row with its initial values. Rows are numbered in the order of the
+ * ratings, which is always the same. */
 static int alone_make_rows(struct alone *alone, struct err *err)
 {
     struct recommender_run *run = alone->run;
@@ -80,7 +81,8 @@ static void alone_changed(void *context)
                           &alone->problem);
 }
 
-/* Without a directory there is nothing to keep, and no limit. */
+/* Without a model directory no checkpoint is made, so no rows are collected and no limit applies.
+ */
 static int alone_make_params(struct alone *alone, struct err *err)
 {
     struct recommender_run *run = alone->run;

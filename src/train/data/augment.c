@@ -1,4 +1,4 @@
-/* Changed pictures; see augment.h. One bilinear pass does all the geometry. */
+/* Random variations of pictures; see augment.h. One bilinear pass does all the geometry. */
 #include "train/data/augment.h"
 
 #include <math.h>
@@ -23,14 +23,14 @@ bool augment_is_sane(const struct augment *augment)
     return true;
 }
 
-/* A rough bell is enough here, and much cheaper than a true normal. */
+/* An approximately normal number: accurate enough here, and much cheaper than an exact one. */
 static float draw_bell(struct rand *rand)
 {
     uint64_t bits = rand_next(rand);
     float sum = 0;
     for (int i = 0; i < 4; i++, bits >>= 16)
         sum += (float)(bits & 0xffff) / 65535.0f - 0.5f;
-    return sum * 1.7320508f; /* four uniforms have a variance of 1/3 */
+    return sum * 1.7320508f; /* the sum of four uniform numbers has a variance of 1/3 */
 }
 
 static void cover_picture(struct rand *rand, float part, int side, int channels, float *to)
@@ -44,11 +44,11 @@ static void cover_picture(struct rand *rand, float part, int side, int channels,
                 to[(y * side + x) * channels + c] = grey;
 }
 
-/* The tone of all that lies outside of an upright oval, with a soft edge: a face fills the oval,
- * and the wall behind it says nothing about who it is. */
+/* Changes the brightness outside of an upright oval with a soft edge. A face fills the oval, and
+ * the wall behind it says nothing about the person. */
 static void change_backdrop(struct rand *rand, float most, int side, int channels, float *to)
 {
-    const float across = 0.40f, down = 0.52f; /* half axes, in parts of the side */
+    const float across = 0.40f, down = 0.52f; /* half axes, as fractions of the side */
     const float edge = 0.9f, softness = 0.25f;
     float tone = draw_between(rand, most), centre = (float)(side - 1) / 2;
     for (int y = 0; y < side; y++)
@@ -74,8 +74,8 @@ struct augment_shape augment_shape_draw(struct rand *rand, float highest)
     return shape;
 }
 
-/* Of the point that is looked up, so that a person's shape is the same however the picture is
- * shifted or turned. Wider or narrower by the first wave, by the others unevenly so. */
+/* Moves the point that is looked up, so that a person's shape stays the same however the picture is
+ * shifted or turned. The first wave makes the face wider or narrower, the others do so unevenly. */
 static void reshape_point(const struct augment_shape *shape, float side, float *x, float *y)
 {
     const float turn = 2 * (float)M_PI;

@@ -1,6 +1,6 @@
-/* Batches made ahead; see batch_feed.h. The batches under way lie in a ring: step s in slot s
- * modulo the number of slots. There is one slot more than loaders, for the batch that was taken; so
- * every loader can be busy, and none runs farther ahead. */
+/* Prepares batches in advance; see batch_feed.h. The batches in preparation form a ring: step s is
+ * in slot s modulo the number of slots. There is one more slot than loaders, for the batch that was
+ * taken. So every loader can be busy, and none runs further ahead. */
 #include "train/data/batch_feed.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@
 struct slot {
     struct batch batch;
     uint64_t step;
-    bool filled; /* what follows tells how */
+    bool filled; /* result and err are set */
     int result;
     struct err err;
 };
@@ -22,16 +22,16 @@ struct batch_feed {
     struct slot *slots;
     size_t slot_count;
     pthread_t threads[BATCH_FEED_LOADERS_MAX];
-    int started; /* of them */
+    int started; /* loader threads */
 
-    /* Under the lock, but for a slot's contents: those are its loader's until it is filled, then
-     * the taker's. */
+    /* Protects everything below and in the slots, except the contents of a batch: they belong to
+     * the loader until the slot is filled, and then to the taker. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool open, ends; /* the taker has said where to begin; loaders are to end */
-    uint64_t taken;  /* the step it holds or waits for */
-    uint64_t next;   /* the step that the next free loader begins */
-    int busy;        /* loaders at work */
+    bool open, ends; /* open: the taker has set the step to begin with; ends: loaders must exit */
+    uint64_t taken;  /* step that the taker holds or waits for */
+    uint64_t next;   /* step that the next free loader takes */
+    int busy;        /* loaders that fill a batch */
     size_t first, count;
 };
 
@@ -108,7 +108,7 @@ struct batch_feed *batch_feed_free(struct batch_feed *feed)
     return NULL;
 }
 
-/* With the lock: nothing is under way or made. */
+/* Discards all batches. The lock must be held. */
 static void clear_batches(struct batch_feed *feed)
 {
     feed->open = false;
@@ -131,7 +131,7 @@ void batch_feed_share(struct batch_feed *feed, size_t first, size_t count)
     pthread_mutex_unlock(&feed->lock);
 }
 
-/* Without loaders: fill it here, unless it is still there. */
+/* Fills the batch on this thread, unless it is still there. Used without loaders. */
 static void fill_now(struct batch_feed *feed, struct slot *slot, uint64_t step)
 {
     if (slot->filled && slot->step == step && slot->result == 0)

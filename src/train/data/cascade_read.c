@@ -1,6 +1,6 @@
-/* Reading a cascade; see cascade.h, and cascade_xml.h for the text. Elements that do not matter are
- * passed over, those that matter are checked so that running the cascade needs no checks: every
- * feature lies in the window, every way through a tree leads forward and ends at a leaf of it. */
+/* Reads a cascade; see cascade.h, and cascade_xml.h for the text. Unknown elements are skipped. The
+ * others are checked such that evaluating the cascade needs no checks: every feature lies in the
+ * window, and every path through a tree leads forward and ends at a leaf of the tree. */
 #include "train/data/cascade_internal.h"
 #include "train/data/cascade_xml.h"
 
@@ -87,7 +87,7 @@ static int read_tree(struct cascade_xml *reader, struct cascade *cascade)
     return 0;
 }
 
-/* The elements "_" of a list, each read by `read`. */
+/* Reads the elements "_" of a list, each with `read`. */
 static int read_list(struct cascade_xml *reader, struct cascade *cascade,
                      int (*read)(struct cascade_xml *, struct cascade *))
 {
@@ -128,7 +128,7 @@ static int read_stage(struct cascade_xml *reader, struct cascade *cascade)
     return 0;
 }
 
-/* "x y width height [weight]", checked against the window when all is read. */
+/* "x y width height [weight]"; checked against the window when everything is read. */
 static int read_rectangle(struct cascade_xml *reader, struct cascade_feature *feature)
 {
     double n[5] = {0};

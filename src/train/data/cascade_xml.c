@@ -1,4 +1,4 @@
-/* Elements, text and comments of XML, no more; see cascade_xml.h. */
+/* Elements, text and comments of XML; see cascade_xml.h. */
 #include "train/data/cascade_xml.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@ enum { DEPTH_MAX = 16, NUMBER_MAX = 40 };
 
 int cascade_xml_refuse(struct cascade_xml *reader, const char *what)
 {
-    return err_set(reader->err, ERR_BAD_REQUEST, "this is no cascade that can be read: %s", what);
+    return err_set(reader->err, ERR_BAD_REQUEST, "this file cannot be read as a cascade: %s", what);
 }
 
 /* ---- Elements */
@@ -30,7 +30,7 @@ static int pass_mark(struct cascade_xml *reader, const char *mark)
     return 0;
 }
 
-/* White space, comments and <?…?>. */
+/* Skips white space, comments and <?…?>. */
 static int pass_blank(struct cascade_xml *reader)
 {
     for (;;) {
@@ -48,8 +48,7 @@ static int pass_blank(struct cascade_xml *reader)
     }
 }
 
-/* 1 and the name: an element opened; 0: the one around closes here. Its attributes are passed over;
- * one that closes itself is not known here. */
+/* Skips attributes. An element that closes itself is not supported. */
 int cascade_xml_next_element(struct cascade_xml *reader, char name[CASCADE_XML_NAME_MAX])
 {
     int result = pass_blank(reader);
@@ -76,7 +75,7 @@ int cascade_xml_next_element(struct cascade_xml *reader, char name[CASCADE_XML_N
     return result < 0 ? result : 1;
 }
 
-/* The rest of an element that does not matter. */
+/* Skips the rest of an element. */
 int cascade_xml_pass_element(struct cascade_xml *reader, int depth)
 {
     char name[CASCADE_XML_NAME_MAX];
@@ -96,7 +95,6 @@ int cascade_xml_pass_element(struct cascade_xml *reader, int depth)
 
 /* ---- Text */
 
-/* 1 and the number, 0 where the element closes. */
 int cascade_xml_next_number(struct cascade_xml *reader, double *ret)
 {
     char text[NUMBER_MAX], *rest;
@@ -119,7 +117,6 @@ int cascade_xml_next_number(struct cascade_xml *reader, double *ret)
     return 1;
 }
 
-/* All numbers of an element, at most `max`; returns how many. */
 int cascade_xml_numbers(struct cascade_xml *reader, double *ret, int max)
 {
     int count = 0, result;
@@ -132,7 +129,6 @@ int cascade_xml_numbers(struct cascade_xml *reader, double *ret, int max)
     return result < 0 ? result : count;
 }
 
-/* One number between two bounds; whole where it is to be. */
 int cascade_xml_number(struct cascade_xml *reader, double min, double max, double *ret)
 {
     double value[1];

@@ -1,5 +1,5 @@
-/* Looking at every picture once; see dataset_survey.h. Threads take the pictures in turn and write
- * down what they saw; what follows from it is decided afterwards, in the order of the data set. */
+/* Looks at every picture once; see dataset_survey.h. Threads take the pictures in turn and record
+ * what they find. The consequences are decided afterwards, in the order of the data set. */
 #include "train/data/dataset_survey.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@ struct look {
     const char *path;
     struct picture_square square;
     size_t faces;
-    char *reason; /* why it cannot be used; NULL: it can */
+    char *reason; /* why the picture cannot be used; NULL: it can */
 };
 
 struct work {
@@ -48,7 +48,7 @@ static void *run_thread(void *argument)
     return NULL;
 }
 
-/* This thread works, too; so fewer threads than asked for only take longer. */
+/* This thread works, too, so missing threads only cost time. */
 static void look_at_all(struct work *work)
 {
     pthread_t threads[DATASET_SURVEY_THREADS_MAX];
@@ -62,7 +62,7 @@ static void look_at_all(struct work *work)
         pthread_join(threads[i], NULL);
 }
 
-/* Keeps what can be used, and counts the rest. */
+/* Keeps the usable pictures of a person, and counts the others. */
 static void sift_person(struct person *person, struct look *looks, bool cut,
                         struct dataset_survey *survey)
 {

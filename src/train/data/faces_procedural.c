@@ -1,8 +1,7 @@
-/* Drawn faces; see faces_procedural.h.
- *
- * Everything is painted pixel by pixel in face coordinates: x to the right and y down, the face
- * about 1 high and wide around the origin. A shape is the distance to its edge, negative inside;
- * its cover of a pixel is that distance in pixels, so edges are smooth at any size. */
+/* Draws faces; see faces_procedural.h. Everything is painted pixel by pixel in face coordinates: x
+ * to the right, y down, and the face about 1 high and wide around the origin. A shape is the
+ * distance to its edge, negative inside. The distance in pixels decides how much of a pixel is
+ * covered, so edges are smooth at any size. */
 #include "train/data/faces_procedural.h"
 
 #include "base/rand.h"
@@ -26,7 +25,7 @@ enum hair_style {
     HAIR_STYLES
 };
 
-/* What makes a person. Lengths are in face coordinates. */
+/* The traits of a person. Lengths are in face coordinates. */
 struct traits {
     struct colour skin, hair, iris, lips;
     float width, height, jaw; /* half axes of the head; jaw < 1 is pointed */
@@ -42,13 +41,13 @@ struct traits {
     float mole_x, mole_y;
 };
 
-/* What makes one picture of a person. */
+/* The circumstances of one picture. */
 struct view {
     float angle, scale, shift_x, shift_y, turn, nod;
     float smile, mouth_open, eyes_open, brows_up, gaze;
     struct colour light, ground_a, ground_b, shirt;
     float light_x, light_y, brightness, contrast, noise, ground_angle;
-    bool hidden; /* something covers a part of the face */
+    bool hidden; /* an object covers part of the face */
     float hidden_x, hidden_y, hidden_size;
     struct colour hidden_colour;
 };
@@ -176,7 +175,7 @@ static float box_distance(float x, float y, float a, float b)
     return dx > dy ? dx : dy;
 }
 
-/* An ellipse above, narrowing towards the chin below. */
+/* An ellipse at the top that narrows towards the chin. */
 static float head_distance(const struct traits *t, float x, float y)
 {
     float narrowing = y > 0 ? 1 - (1 - t->jaw) * (y / t->height) * (y / t->height) : 1;
@@ -198,7 +197,7 @@ static float larger_of(float a, float b)
 
 struct brush {
     struct colour colour;
-    float pixel; /* how large one is, in face coordinates */
+    float pixel; /* size of a pixel in face coordinates */
 };
 
 static void paint_shape(struct brush *brush, float distance, struct colour colour, float strength)
@@ -323,12 +322,12 @@ static void paint_face(struct brush *brush, const struct traits *t, const struct
     static const struct colour BLACK = {0, 0, 0};
     float edge = head_distance(t, x, y);
     paint_shape(brush, edge, t->skin, 1);
-    /* Where the light does not reach. */
+    /* The shadow side. */
     float lit = (x * v->light_x + (y - 0.1f) * v->light_y) / t->height;
     if (edge < 0)
         brush->colour =
             mix_colours(brush->colour, BLACK, lit > 0 ? smaller_of(0.55f * lit, 0.5f) : 0);
-    /* Features move with the turn of the head, the outline hardly. */
+    /* Features move with the turn of the head; the outline hardly does. */
     float fx = x - v->turn * (1 - (x * x) / (t->width * t->width)), fy = y - v->nod;
     struct colour growth = mix_colours(t->hair, BLACK, 0.1f);
     if (t->beard)

@@ -1,4 +1,4 @@
-/* What pictures of all formats share; see picture.h. */
+/* Operations on pictures of all formats; see picture.h. */
 #include "train/data/picture.h"
 
 #include "base/mem.h"
@@ -73,8 +73,9 @@ int picture_decode(const void *data, size_t size, struct picture *ret, struct er
                        PICTURE_FILE_MAX >> 20);
     decoder *decode = DECODERS[picture_format(data, size)];
     if (!decode)
-        return err_set(err, ERR_MEDIA_TYPE,
-                       "this file is no picture of a kind known here (PNG, JPEG, WebP, PGM, PPM)");
+        return err_set(
+            err, ERR_MEDIA_TYPE,
+            "this file is not a picture in a supported format (PNG, JPEG, WebP, PGM, PPM)");
     int result = decode(data, size, &picture, err);
     if (result < 0) {
         picture_release(&picture);
@@ -119,8 +120,8 @@ static size_t clamp_place(double place, size_t limit)
     return place < 0 ? 0 : place > (double)(limit - 1) ? limit - 1 : (size_t)place;
 }
 
-/* The mean of the source pixels under [x0, x1) × [y0, y1), edge pixels weighted by how much of them
- * is covered. */
+/* The mean of the source pixels in [x0, x1) × [y0, y1). Pixels at the edges are weighted by the
+ * covered fraction. */
 static double covered_mean(const struct picture *picture, size_t channel, double x0, double x1,
                            double y0, double y1)
 {
@@ -138,7 +139,7 @@ static double covered_mean(const struct picture *picture, size_t channel, double
     return weight > 0 ? sum / weight : 0;
 }
 
-/* One target pixel: three means and the grey of them, as far as the channels ask. */
+/* Computes one target pixel: three means, or their grey value, depending on the channels. */
 static void square_pixel(const struct picture *picture, double x0, double x1, double y0, double y1,
                          size_t channels, double *ret)
 {

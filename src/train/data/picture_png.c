@@ -1,4 +1,4 @@
-/* PNG through libpng's simplified interface, both ways. */
+/* PNG through the simplified interface of libpng: reading and writing. */
 #include "train/data/picture_internal.h"
 
 #include <png.h>

@@ -10,9 +10,9 @@
 
 #ifdef __AMX_BF16__
 
-/* All eight tiles are 16 rows of 64 bytes: palette 1, then from byte 16 on the bytes of a row, and
- * from byte 48 on the rows. A constant, since gcc 12 does not know that the instruction reads more
- * than its first bytes. */
+/* All eight tiles have 16 rows of 64 bytes: byte 0 is palette 1, from byte 16 on follow the bytes
+ * per row, from byte 48 on the rows. A constant, since gcc 12 does not know that the instruction
+ * reads more than its first bytes. */
 static const uint8_t TILE_SHAPES[64] __attribute__((aligned(64))) = {
     [0] = 1,   [16] = 64, [18] = 64, [20] = 64, [22] = 64, [24] = 64,
     [26] = 64, [28] = 64, [30] = 64, [48] = 16, [49] = 16, [50] = 16,
@@ -39,7 +39,7 @@ ALWAYS_INLINE void bf16_block_product(int row_tiles, int column_tiles, struct ro
     const bool wide = column_tiles > 1, high = row_tiles > 1;
     const size_t c_bytes = c_row * sizeof(*c), a_bytes = a.row * sizeof(*a.at);
     float *below = c + TILE * c_row;
-    /* What was staged must be in memory: gcc 12 does not know that loading a tile reads any. */
+    /* Staged data must be in memory: gcc 12 does not know that loading a tile reads memory. */
     __asm__ volatile("" ::: "memory");
     if (add) {
         _tile_loadd(0, c, c_bytes);
@@ -81,7 +81,7 @@ ALWAYS_INLINE void bf16_block_product(int row_tiles, int column_tiles, struct ro
 
 #else
 
-enum { STRIP = 8 /* rows whose sums are in registers at once */ };
+enum { STRIP = 8 /* rows whose sums are in registers at the same time */ };
 
 static void block_begin(void)
 {

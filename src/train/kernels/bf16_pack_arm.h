@@ -41,11 +41,11 @@ ALWAYS_INLINE void bf16_pack_columns(const float *from, size_t row, size_t depth
             vst1_u16(to + k * TILE, bf16_pack_round_four(from + k));
 }
 
-/* Up to 32 rows of 16 floats, `row` apart, into a tile of a: 16 rows of 32 values, with zeros where
- * there are no more. */
+/* Packs up to 32 rows of 16 floats, `row` apart, into a tile of a: 16 rows of 32 values, padded
+ * with zeros. */
 ALWAYS_INLINE void bf16_pack_turned(const float *from, size_t row, size_t rows, uint16_t *to)
 {
-    uint16_t line[LINE]; /* four rows, turned */
+    uint16_t line[LINE]; /* four rows, transposed */
     for (size_t at = 0; at < CHUNK; at += GROUP, to += GROUP) {
         for (int i = 0; i < TILE; i += 4) {
             uint16x4x4_t four;
@@ -59,7 +59,8 @@ ALWAYS_INLINE void bf16_pack_turned(const float *from, size_t row, size_t rows, 
     }
 }
 
-/* What a group of pixels sees: one line of every tile of b, which are `tile` apart. */
+/* Stages the runs that a group of pixels sees: one line of every tile of b. Tiles are `tile` apart.
+ */
 static inline void stage_group(const struct conv_walk *walk, const uint16_t *const from[GROUP],
                                size_t tile, uint16_t *to)
 {
@@ -74,7 +75,7 @@ static inline void stage_group(const struct conv_walk *walk, const uint16_t *con
             }
 }
 
-/* to[16][…] += sums[16][…] turned; rows of both are that far apart. */
+/* to[16][…] += transposed sums[16][…]. */
 ALWAYS_INLINE void bf16_pack_add_turned(const float *sums, size_t sums_row, float *to, size_t row)
 {
     float turned[4 * 4];

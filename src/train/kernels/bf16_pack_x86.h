@@ -25,7 +25,7 @@ static inline void round_values(const float *from, size_t count, uint16_t *to)
                             (__m256i)_mm512_cvtneps_pbh(_mm512_loadu_ps(from + i)));
 }
 
-/* 16 × 16 elements of 32 bits. */
+/* Transposes 16 × 16 elements of 32 bits. */
 ALWAYS_INLINE void bf16_pack_transpose(__m512i m[TILE])
 {
     __m512i t[TILE];
@@ -87,8 +87,8 @@ ALWAYS_INLINE void bf16_pack_columns(const float *from, size_t row, size_t depth
         _mm512_storeu_si512(to + i * LINE, lines[i]);
 }
 
-/* Up to 32 rows of 16 floats, `row` apart, into a tile of a: 16 rows of 32 values, with zeros where
- * there are no more. */
+/* Packs up to 32 rows of 16 floats, `row` apart, into a tile of a: 16 rows of 32 values, padded
+ * with zeros. */
 ALWAYS_INLINE void bf16_pack_turned(const float *from, size_t row, size_t rows, uint16_t *to)
 {
     const __m512i order = pair_order();
@@ -103,7 +103,8 @@ ALWAYS_INLINE void bf16_pack_turned(const float *from, size_t row, size_t rows, 
         _mm512_storeu_si512(to + i * CHUNK, lines[i]);
 }
 
-/* What a group of pixels sees: one line of every tile of b, which are `tile` apart. */
+/* Stages the runs that a group of pixels sees: one line of every tile of b. Tiles are `tile` apart.
+ */
 static inline void stage_group(const struct conv_walk *walk, const uint16_t *const from[GROUP],
                                size_t tile, uint16_t *to)
 {
@@ -131,7 +132,7 @@ static inline void stage_group(const struct conv_walk *walk, const uint16_t *con
     }
 }
 
-/* to[16][…] += sums[16][…] turned; rows of both are that far apart. */
+/* to[16][…] += transposed sums[16][…]. */
 ALWAYS_INLINE void bf16_pack_add_turned(const float *sums, size_t sums_row, float *to, size_t row)
 {
     __m512i lines[TILE];

@@ -1,6 +1,7 @@
-/* OpenBLAS at arm's length; see blas.h. A process that links with it has as many threads as the
- * machine has cores before main() runs, and waits at its end for threads that cannot be had where
- * memory is limited. Only the environment keeps it from that, and only before it is loaded. */
+/* Loads OpenBLAS at run time; see blas.h. A process that links with it has as many threads as the
+ * machine has cores before main() runs, and at its end waits for threads that could not be created
+ * if memory is limited. Only the environment prevents that, and only before the library is loaded.
+ */
 #include "train/kernels/blas.h"
 
 #include <cblas.h>
@@ -12,14 +13,14 @@
 
 #define LIBRARY "libopenblas.so.0"
 
-/* What this program loads while it runs; tools/image puts it into an image, too. */
+/* The library that this program loads at run time; tools/image also puts it into an image. */
 static const char loaded_later[] __attribute__((used, section(".trainyard.loads"))) = LIBRARY;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static typeof(cblas_sgemm) *sgemm;
 static char missing[256];
 
-/* Here, not beside dlopen: while main() has not begun nobody else reads the environment. */
+/* In a constructor and not before dlopen(): no other thread reads the environment before main(). */
 __attribute__((constructor)) static void blas_limit_threads(void)
 {
     setenv("OPENBLAS_NUM_THREADS", "1", 1);

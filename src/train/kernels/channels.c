@@ -1,12 +1,12 @@
-/* Sums and affine maps over pixels by channels, the rectifier, rounded addition: what the norms,
- * the residual additions and the sums of gradients are made of. Built once for each instruction
- * set; the compiler vectorises the loops, which run along the channels and so need no reordering of
- * sums. Called through the table at the end, by the layers. */
+/* Sums and affine maps over pixels × channels, ReLU, and rounded addition, for the norms, the
+ * residual additions and the sums of gradients. Built once per instruction set. The compiler
+ * vectorises the loops, which run along the channels and therefore need no reordering of sums.
+ * Layers call them through the table at the end. */
 #include "train/kernels/bf16.h"
 #include "train/kernels/simd.h"
 
-/* Channels are worked off in blocks that fit in registers, so that a sum is stored once and not
- * once a pixel. */
+/* Channels are computed in blocks that fit in registers, so that a sum is stored once and not once
+ * per pixel. */
 enum { BLOCK = 4 * LANES };
 
 #define BLOCKS(width, c, ...)                                                                      \
@@ -182,7 +182,8 @@ static inline float add_one_rounded(float x, float push, float largest, float *t
 
 static float add_rounded(const float *x, float quantum, size_t count, float *total)
 {
-    /* Adding this pushes what is below the quantum out of the mantissa; |x| up to 2^22 quanta. */
+    /* Adding this pushes the digits below the quantum out of the mantissa, for |x| up to 2^22
+     * quanta. */
     float push = quantum * 12582912.0f; /* 1.5 · 2^23 */
     float found[LANES] = {0}, largest = 0;
     size_t i = 0;

@@ -1,14 +1,13 @@
-/* Convolution in bf16: operands are rounded to 16 bits while they are packed, products are summed
- * in float32. The walk over pixels is that of conv_direct.c; here the runs that 32 pixels see are
- * staged side by side, for the tiles and groups of the instructions (bf16_block.h).
- *
- * Built for AMX, AVX512-BF16 and BFMMLA; reached through choose.c. Takes input and output channels
- * in whole vectors only; conv_rounded.c has the other shapes, with the same result but for the
- * order of sums. */
+/* Convolution in bf16: operands are rounded to 16 bits while they are packed; products are summed
+ * in float32. The walk over pixels is that of conv_direct.c. Here the runs that 32 pixels see are
+ * staged next to each other, for the tiles and groups of the instructions (bf16_block.h). Built for
+ * AMX, AVX512-BF16 and BFMMLA; choose.c selects it. Input and output channels must be whole
+ * vectors. conv_rounded.c computes the other shapes, with the same result except for the order of
+ * sums. */
 #include "train/kernels/conv_bf16.h"
 
-/* A stage's rows are a line longer than they need be: rows a power of two apart would all compete
- * for the same places of the cache. */
+/* A staged row is one line longer than necessary: rows a power of two apart would compete for the
+ * same cache sets. */
 static size_t stage_row(size_t depth)
 {
     return padded(depth) + CHUNK;
@@ -34,7 +33,8 @@ static size_t bf16_packed_count(const struct conv_shape *s)
     return values / 2;
 }
 
-/* matrix[depth][columns] of floats into tiles of columns, every `stride`-th from `first` on. */
+/* Packs matrix[depth][columns] of floats into tiles of columns, every `stride`-th tile from `first`
+ * on. */
 static void pack_straight(const float *matrix, size_t depth, size_t columns, size_t first,
                           size_t stride, uint16_t *packed)
 {
@@ -48,14 +48,14 @@ static void pack_straight(const float *matrix, size_t depth, size_t columns, siz
     }
 }
 
-/* One tap, tap[columns][rows], as the lines from `position` on of a matrix of so many columns and
- * `depth` lines; of the same tiles. */
+/* Packs one tap, tap[columns][rows], as the lines from `position` on of a matrix with `columns`
+ * columns and `depth` lines, into the same tiles. */
 static void pack_turned(const float *tap, size_t rows, size_t columns, size_t depth,
                         size_t position, size_t first, size_t stride, uint16_t *packed)
 {
     for (size_t column = first * TILE; column < columns; column += stride * TILE) {
         uint16_t *to = packed + column * padded(depth) + position * TILE;
-        if (position == 0) /* the first tap: what no tap fills stays zero */
+        if (position == 0) /* the first tap clears the tile: lines that no tap fills stay zero */
             memset(to, 0, padded(depth) * TILE * sizeof(*to));
         for (size_t row = 0; row < rows; row += CHUNK) {
             size_t now = rows - row < CHUNK ? TILE : CHUNK;
@@ -92,7 +92,7 @@ struct product {
     size_t columns;
     float *target;
     bool accumulate;
-    bool flat; /* target pixels lie one behind the other */
+    bool flat; /* the target pixels are contiguous */
     uint16_t *stage;
     float *sums; /* BLOCK × BLOCK */
 };
@@ -102,7 +102,7 @@ static size_t product_floats(size_t depth)
     return floats_of(BLOCK * stage_row(depth)) + BLOCK * BLOCK;
 }
 
-/* 32 and 16 values on their way from memory to memory. */
+/* 32 and 16 values, for copies from memory to memory. */
 typedef uint16_t wide_values __attribute__((vector_size(64), aligned(2), may_alias));
 typedef uint16_t half_values __attribute__((vector_size(32), aligned(2), may_alias));
 
@@ -117,7 +117,7 @@ static void stage_runs(const struct conv_walk *walk, const uint16_t *from, uint1
     }
 }
 
-/* The staged rows, by all columns, into target + to[row]. */
+/* Multiplies the staged rows with all columns, into target + to[row]. */
 static void product_rows(const struct product *p, const size_t *to, size_t rows)
 {
     size_t depth = conv_walk_depth(p->walk), row = stage_row(depth);
@@ -160,7 +160,7 @@ static void conv_product(const struct conv_walk *walk, const uint16_t *source,
         .sums = scratch + floats_of(BLOCK * row),
     };
     memset(p.stage, 0,
-           BLOCK * row * sizeof(*p.stage)); /* what lies between depth and row stays 0 */
+           BLOCK * row * sizeof(*p.stage)); /* the values between depth and row stay 0 */
     for (int n = 0; n < walk->n; n++)
         for (int y = 0; y < walk->h; y++)
             for (int x = 0; x < walk->w; x++) {

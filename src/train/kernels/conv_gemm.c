@@ -1,6 +1,6 @@
-/* Convolution on OpenBLAS: patches are gathered into rows (im2col) and multiplied.
- * The way for shapes the direct kernels do not take, and their oracle on big shapes. A batch is
- * worked off in parts so that the gathered rows stay in the second-level cache. */
+/* Convolution with OpenBLAS: patches are gathered into rows (im2col) and multiplied. Used for
+ * shapes that the direct kernels do not support, and as their reference for big shapes. A batch is
+ * processed in parts, so that the gathered rows stay in the second-level cache. */
 #include "train/kernels/blas.h"
 #include "train/kernels/kernels.h"
 

@@ -1,7 +1,7 @@
 /* bf16 convolution for every machine and every shape: the operands are rounded to bf16 but stay
  * float32 in memory, and the float32 kernels multiply them. A product of two bf16 values is exact
- * in float32, so this is what the bf16 instructions compute, but for the order of sums. No faster
- * than float32: it is there so that a run means the same everywhere. */
+ * in float32, so the result is that of the bf16 instructions except for the order of sums. It is no
+ * faster than float32; it exists so that a run means the same on every machine. */
 #include "train/kernels/kernels.h"
 
 #include <string.h>
@@ -11,7 +11,8 @@ static bool rounded_fits(const struct conv_shape *s)
     return true;
 }
 
-/* The rounded weights are kept before the packed ones: pack() has no scratch. */
+/* The rounded weights are stored in front of the packed ones, since pack() has no scratch memory.
+ */
 static size_t rounded_packed_count(const struct conv_shape *s)
 {
     return conv_weights_count(s) + kernels_choose_conv(s, PRECISION_FP32)->packed_count(s);
@@ -28,7 +29,7 @@ static void rounded_pack(const struct conv_shape *s, const float *weights, int p
 {
     (void)parts;
     if (part > 0)
-        return; /* all of them are rounded before any is packed */
+        return; /* all weights must be rounded before any is packed */
     kernels_best()->round_bf16(weights, conv_weights_count(s), packed);
     kernels_choose_conv(s, PRECISION_FP32)->pack(s, packed, 0, 1, packed + conv_weights_count(s));
 }

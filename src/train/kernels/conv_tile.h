@@ -7,8 +7,8 @@
 #include "train/kernels/conv_walk.h"
 #include "train/kernels/simd.h"
 
-/* As many accumulators as the registers hold beside the operands. The forward tile is limited by
- * general registers too: each of its rows has a pointer of its own. */
+/* As many accumulators as registers remain beside the operands. The forward tile is also limited by
+ * the general registers: each of its rows has its own pointer. */
 #if KERNELS_LANES == 16
 enum { TILE_ROWS = 8, TILE_TAPS = 12 };
 #elif KERNELS_LANES == 8 || defined(__x86_64__)
@@ -17,12 +17,12 @@ enum { TILE_ROWS = 6, TILE_TAPS = 6 };
 enum { TILE_ROWS = 8, TILE_TAPS = 8 };
 #endif
 
-/* `rows` of TILE_ROWS are stored; the panel is `vectors` wide. */
+/* Stores `rows` of TILE_ROWS rows. The panel is `vectors` vectors wide. */
 ALWAYS_INLINE void conv_tile_product(int vectors, const float *const *from, float *const *to,
                                      int rows, const struct conv_walk *walk, const float *panel,
                                      bool accumulate)
 {
-    /* One array a vector, and no loop over them: compilers keep these in registers. */
+    /* One array per vector, and no loop over them: then compilers keep them in registers. */
     vec low[TILE_ROWS], high[TILE_ROWS];
     const float *at[TILE_ROWS];
     UNROLL
@@ -54,7 +54,7 @@ ALWAYS_INLINE void conv_tile_product(int vectors, const float *const *from, floa
         }
 }
 
-/* d_out and d_weights start at the panel's column. */
+/* d_out and d_weights start at the column of the panel. */
 ALWAYS_INLINE void conv_tile_weights(int taps, int vectors, const struct conv_walk *walk,
                                      const float *from, const float *d_out, float *d_weights)
 {

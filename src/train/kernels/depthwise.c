@@ -1,14 +1,14 @@
-/* Depthwise convolution: each channel with a window of its own. The channels of a pixel lie side by
- * side, so every step is a vector product without a sum across lanes; what there is to gain is to
- * keep the sums in registers over the whole window. Built once for each instruction set; called
- * through the table of kernels, by the layer. */
+/* Depthwise convolution: each channel has its own window. The channels of a pixel are contiguous,
+ * so every step is a vector product without a sum across lanes. The gain comes from keeping the
+ * sums in registers over the whole window. Built once per instruction set; the layer calls it
+ * through the table of kernels. */
 #include "train/kernels/simd.h"
 
-/* Vectors of channels whose sums are in registers at once, and pixels beside each other that share
- * the loads of the weights. */
+/* Vectors of channels whose sums are in registers at the same time, and neighbouring pixels that
+ * share the loads of the weights. */
 enum { VECTORS = 2, BLOCK = VECTORS * LANES, TILE = 4 };
 
-/* The first `width` of the lanes; the compiler knows where that is all of them. */
+/* Loads the first `width` lanes; the compiler knows when that is all of them. */
 ALWAYS_INLINE vec depthwise_load_some(int width, const float *from)
 {
     if (width == LANES)
@@ -33,7 +33,7 @@ static size_t pixel_offset(int w, int c, int y, int x)
     return ((size_t)y * (size_t)w + (size_t)x) * (size_t)c;
 }
 
-/* The taps of a window that lie in the picture, for the output at `o`. */
+/* The taps of the window for output `o` that lie inside the picture. */
 ALWAYS_INLINE void depthwise_taps(int o, int stride, int pad, int kernel, int edge, int *ret_first,
                                   int *ret_last)
 {
@@ -42,9 +42,9 @@ ALWAYS_INLINE void depthwise_taps(int o, int stride, int pad, int kernel, int ed
     *ret_last = start + kernel > edge ? edge - start : kernel;
 }
 
-/* `vectors` of `width` channels each, of `pixels` outputs in a row whose windows have the same
- * taps. `flip` takes the weights from the other end, which is the way back where the stride is one.
- */
+/* Computes `vectors` vectors of `width` channels each, for `pixels` neighbouring outputs whose
+ * windows have the same taps. `flip` reverses the weights, which gives the gradient of the input
+ * for a stride of one. */
 ALWAYS_INLINE void depthwise_forward_tile(const struct depthwise_shape *s, int vectors, int width,
                                           int pixels, bool flip, bool accumulate, int oy, int ox,
                                           const float *in, const float *weights, float *out)
@@ -85,7 +85,7 @@ ALWAYS_INLINE void depthwise_forward_block(const struct depthwise_shape *s, int 
                                            const float *weights, float *out)
 {
     int oh = depthwise_out_h(s), ow = depthwise_out_w(s);
-    /* Outputs whose window lies within the row. */
+    /* Outputs whose window lies inside the row. */
     int inner = (s->pad + s->stride - 1) / s->stride,
         outer = s->w + s->pad < s->kernel ? 0 : (s->w + s->pad - s->kernel) / s->stride + 1;
     for (int oy = 0; oy < oh; oy++)
@@ -101,7 +101,7 @@ ALWAYS_INLINE void depthwise_forward_block(const struct depthwise_shape *s, int 
         }
 }
 
-/* Every output that used this input, and with which weight. */
+/* Sums over every output that used this input, with its weight. */
 ALWAYS_INLINE void depthwise_data_block(const struct depthwise_shape *s, int vectors, int width,
                                         const float *d_out, const float *weights, float *d_in,
                                         bool accumulate)
@@ -135,7 +135,7 @@ ALWAYS_INLINE void depthwise_data_block(const struct depthwise_shape *s, int vec
         }
 }
 
-/* The outputs whose tap `k` lies in the picture. */
+/* The outputs whose tap `k` lies inside the picture. */
 ALWAYS_INLINE void depthwise_outputs(int k, int stride, int pad, int edge, int count,
                                      int *ret_first, int *ret_last)
 {
@@ -151,7 +151,8 @@ ALWAYS_INLINE void depthwise_weights_block(const struct depthwise_shape *s, int 
     size_t next = (size_t)s->stride * (size_t)s->c;
     for (int ky = 0; ky < s->kernel; ky++)
         for (int kx = 0; kx < s->kernel; kx++) {
-            vec sum[TILE][VECTORS] = {0}; /* side by side: no addition waits for the last one */
+            vec sum[TILE][VECTORS] = {
+                0}; /* independent sums: no addition waits for the previous one */
             int oy0, oy1, ox0, ox1;
             depthwise_outputs(ky, s->stride, s->pad, s->h, oh, &oy0, &oy1);
             depthwise_outputs(kx, s->stride, s->pad, s->w, ow, &ox0, &ox1);
@@ -186,7 +187,7 @@ ALWAYS_INLINE void depthwise_weights_block(const struct depthwise_shape *s, int 
         }
 }
 
-/* The same for every sample and every block of channels; the last blocks are narrower. */
+/* Calls it for every sample and every block of channels; the last blocks are narrower. */
 #define EACH_BLOCK(call)                                                                           \
     for (int n = 0; n < s->n; n++)                                                                 \
         for (int from = 0, left; (left = s->c - from) > 0;) {                                      \
@@ -223,7 +224,7 @@ static void backward_data_strided(const struct depthwise_shape *s, const float *
 #undef CALL
 }
 
-/* The way forward again, from the outputs to the inputs. */
+/* The forward pass from the outputs to the inputs. */
 static void backward_data_plain(const struct depthwise_shape *s, const float *d_out,
                                 const float *weights, float *d_in, bool accumulate)
 {

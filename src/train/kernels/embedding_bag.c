@@ -1,6 +1,6 @@
-/* Bags of ids to vectors, the plain way and the fast one; see embedding_bag.h. The fast one keeps a
- * tile of the sum in registers while it goes through the ids, and asks for rows that come later
- * ahead of time: a table is larger than the caches, and its rows lie anywhere. */
+/* Bags of ids to vectors: the reference and the fast version; see embedding_bag.h. The fast version
+ * keeps a tile of the sum in registers while it walks through the ids, and prefetches later rows: a
+ * table is larger than the caches, and its rows are scattered. */
 #include "train/kernels/embedding_bag.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ void embedding_bag_backward_ref(const struct embedding_bags *bags, int width, co
             }
 }
 
-/* What a value of the bag's row weighs. */
+/* The weight of one row in the sum of its bag. */
 static float bag_factor(const struct embedding_bags *bags, size_t bag, size_t place)
 {
     float weight = bags->weights ? bags->weights[place] : 1;
@@ -55,7 +55,7 @@ static void add_rows(const struct embedding_bags *bags, size_t bag, size_t width
             __builtin_prefetch(table + (size_t)embedding_bag_id(bags, i + AHEAD) * width + first);
         const float *row = table + (size_t)embedding_bag_id(bags, i) * width + first;
         float weight = bag_factor(bags, bag, i);
-        if (lanes == TILE) /* a number the compiler knows */
+        if (lanes == TILE) /* a constant that the compiler knows */
             for (size_t w = 0; w < TILE; w++)
                 sum[w] += weight * row[w];
         else

@@ -1,5 +1,5 @@
-/* Pooling and rows of length 1: small work, written plainly; the tests hold it against finite
- * differences. Called by the layers. */
+/* Pooling and L2 normalisation: little work, in plain loops. The tests compare the gradients with
+ * finite differences. Called by the layers. */
 #include "train/kernels/kernels.h"
 
 #include <math.h>

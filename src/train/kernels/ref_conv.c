@@ -1,5 +1,5 @@
-/* Convolution as the textbook writes it, summed in double: the specification that every fast kernel
- * is tested against; once as it is, once with factors rounded to bf16. Never called in training. */
+/* Convolution as in a textbook, summed in double: the specification that every fast kernel is
+ * tested against, in float32 and with factors rounded to bf16. Never called in training. */
 #include "train/kernels/bf16.h"
 #include "train/kernels/kernels.h"
 

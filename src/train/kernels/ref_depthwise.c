@@ -1,5 +1,5 @@
-/* Depthwise convolution as the textbook writes it, summed in double: the specification of the fast
- * one. Never called in training. */
+/* Depthwise convolution as in a textbook, summed in double: the specification of the fast kernel.
+ * Never called in training. */
 #include "train/kernels/kernels.h"
 
 static size_t ref_pixel_offset(int h, int w, int c, int n, int y, int x, int i)

@@ -1,11 +1,11 @@
-/* Batch norm, with the rectifier in the same pass where asked. In training the statistics are those
- * of the whole batch of all workers, so that N workers equal one; otherwise running ones, which are
- * entries of the parameters that no gradient touches. */
+/* Batch norm, optionally with a ReLU in the same pass. In training the statistics are those of the
+ * whole batch of all workers, so that N workers give the result of one. Otherwise they are running
+ * statistics, which are entries of the parameters without a gradient. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>
 
-/* Of a batch in the running statistics, as PyTorch has it. */
+/* The weight of a batch in the running statistics, as in PyTorch. */
 #define MOMENTUM 0.1f
 
 static struct batch_norm_shape batch_norm_shape_of(const struct layer *layer, int n)
@@ -48,7 +48,7 @@ static size_t norm_scratch_count(const struct layer *layer, int n)
     return batch_norm_sum_count(layer->in.c) + 3 * (size_t)layer->in.c;
 }
 
-/* Of the batch, or the running ones. */
+/* The statistics of the batch in training, else the running ones. */
 static const float *mean_of(const struct layer *layer, const struct layer_pass *pass)
 {
     return pass->total ? pass->total + 1 : params_value(pass->params, layer->parameter[MEAN]);
@@ -78,7 +78,7 @@ static void norm_backward(const struct layer *layer, const struct layer_pass *pa
     const float *mean = mean_of(layer, pass), *variance = variance_of(layer, pass);
     float *d_scale = pass->gradients + entries[layer->parameter[SCALE]].offset,
           *d_shift = pass->gradients + entries[layer->parameter[SHIFT]].offset;
-    /* This part's own sums, once more: the reduction adds up the parameters' gradients later. */
+    /* The sums of this part only: the reduction adds up the gradients of the parameters later. */
     float *sums = pass->scratch;
     batch_norm_gradient_sums(pass->kernels, &s, in[0], out, mean, d_out, sums);
     for (int c = 0; c < s.c; c++) {
@@ -120,7 +120,7 @@ static void sums_merge_back(const struct layer *layer, const float *sums, size_t
     batch_norm_merge_gradient(layer->in.c, sums, parts, ret_total);
 }
 
-/* The variance of the pictures at large is a little more than that of the batch. */
+/* The unbiased variance is a little larger than that of the batch. */
 static void batch_norm_learn(const struct layer *layer, struct params *params, const float *total)
 {
     float *mean = params_value(params, layer->parameter[MEAN]),

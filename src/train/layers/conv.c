@@ -1,4 +1,4 @@
-/* Convolution without bias (a norm with a shift follows it). */
+/* Convolution without bias: a norm with a shift follows it. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Every input value with every output channel, and a bias. The sample is seen as one pixel with all
- * its values as channels, so that the product is a convolution with a window of one. */
+/* A dense layer with bias. The sample is treated as one pixel with all its values as channels, so
+ * that the product is a convolution with a window of one. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>

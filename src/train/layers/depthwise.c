@@ -1,5 +1,5 @@
-/* Depthwise convolution without bias: each channel with a window of its own. With a convolution of
- * one pixel behind it, it does the work of a whole one for a fraction of the products. */
+/* Depthwise convolution without bias: each channel has its own window. Followed by a convolution of
+ * one pixel, it replaces a full convolution for a fraction of the products. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>

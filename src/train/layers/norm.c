@@ -1,5 +1,5 @@
-/* Group norm (with the rectifier in the same pass where asked), and rows of length 1. Neither looks
- * beyond one sample, which is what lets N workers equal one without talking about statistics. */
+/* Group norm (optionally with a ReLU in the same pass), and L2 normalisation. Both need only one
+ * sample, so N workers give the result of one without exchanging statistics. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>

@@ -72,7 +72,8 @@ int params_allocate(struct params *params, struct err *err)
     if (values == MAP_FAILED)
         return err_set_errno(err, errno, "cannot map %zu bytes for the parameters", params->mapped);
     params->values = values;
-    (void)madvise(values, params->mapped, MADV_HUGEPAGE); /* advice: a refusal costs speed */
+    (void)madvise(values, params->mapped,
+                  MADV_HUGEPAGE); /* only a hint: without huge pages it is slower */
     if (shared_memory_new("gradients", whole_pages(params->floats + PARAMS_TAIL),
                           &params->gradients_memory, err) < 0)
         return err_wrap(err, "gradients");

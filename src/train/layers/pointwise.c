@@ -1,4 +1,4 @@
-/* The rectifier alone, addition, and the end of a residual block: both in one pass. */
+/* ReLU, addition, and the end of a residual block, which does both in one pass. */
 #include "train/layers/layer.h"
 
 static int same_infer(struct layer *layer, struct err *err)

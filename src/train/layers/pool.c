@@ -1,4 +1,4 @@
-/* Pooling: the largest or the mean of a window; a window of 0 is the whole picture. */
+/* Pooling: the maximum or the mean of a window. A window of 0 is the whole input. */
 #include "train/layers/layer.h"
 
 static struct pool_shape pool_shape_of(const struct layer *layer, int n)

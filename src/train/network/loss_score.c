@@ -1,4 +1,4 @@
-/* Losses on one number a sample; see loss_score.h. */
+/* Losses on one number per sample; see loss_score.h. */
 #include "train/network/loss_score.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@ static float largest_of(const float *logits, int classes)
     return largest;
 }
 
-/* The largest logit is taken off first: then no exponential overflows, and the sum is at least 1.
+/* The largest logit is subtracted first: then no exponential overflows, and the sum is at least 1.
  */
 static double exponential_sum(const float *logits, int classes, float largest)
 {

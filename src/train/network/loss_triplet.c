@@ -1,6 +1,6 @@
-/* The triplet loss; see loss_triplet.h. Every worker computes it for the whole batch, so it must be
- * short beside a step. Sums run in a fixed order whatever the width of the machine's vectors, so
- * that every worker computes the same bits. */
+/* The triplet loss; see loss_triplet.h. Every worker computes it for the whole batch, so it must
+ * take little of the time of a step. Sums have a fixed order for any vector width, so that every
+ * worker computes the same bits. */
 #include "train/network/loss_triplet.h"
 
 #include "base/cleanup.h"
@@ -12,20 +12,21 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Under the root, so that two equal pictures have a slope. */
+/* Added under the square root, so that two equal pictures have a finite slope. */
 #define TINY 1e-8f
 
 struct triplet {
     int anchor, positive, negative;
 };
 
-/* The loops of what is built for several widths are over pictures, not over what is added up: an
- * element's sum does not depend on the width. The build keeps multiplying and adding apart. */
+/* Functions that are built for several vector widths loop over pictures, not over the terms of a
+ * sum, so the sum of an element does not depend on the width. The build disables fused
+ * multiply-add. */
 enum { LANES = 16, VECTORS = 4, BLOCK = LANES * VECTORS /* pictures */ };
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float))));
 
-/* Squared, from one picture to each of a block; the block has BLOCK pictures' first numbers, then
- * their second ones, and so on. */
+/* Squared distances from one picture to each picture of a block. The block holds the first
+ * coordinates of BLOCK pictures, then the second ones, and so on. */
 WIDEST static void loss_triplet_fill_block(const float *restrict own, const float *restrict block,
                                            int dim, float *restrict ret)
 {
@@ -55,8 +56,8 @@ static void fill_distances(const float *embeddings, int n, int dim, float *dista
     }
 }
 
-/* Distances are not negative, so their bits are in the same order as they are, and whole numbers
- * have a smallest one that a vector finds. */
+/* Distances are not negative, so their bits have the same order, and a vector finds the smallest of
+ * whole numbers. */
 static int32_t bits_of(float distance)
 {
     int32_t bits;
@@ -94,7 +95,8 @@ WIDEST static int32_t loss_triplet_farthest(const int32_t *bits, int n)
     return farthest;
 }
 
-/* The nearest stranger beyond the positive, or else the farthest; -1 where there is none. */
+/* The nearest picture of another person beyond the positive, or the farthest if all are nearer; -1:
+ * none. */
 static int semi_hard_negative(const int32_t *strangers, int n, float positive)
 {
     int32_t bits = loss_triplet_nearest_beyond(strangers, n, bits_of(positive));
@@ -123,7 +125,7 @@ static bool batch_hard(const float *row, const int *labels, int n, int anchor, s
     return positive >= 0 && negative >= 0;
 }
 
-/* The three are different pictures. */
+/* The three pictures must be different. */
 WIDEST static void loss_triplet_add_gradient(const float *restrict anchor,
                                              const float *restrict positive,
                                              const float *restrict negative, float pull, float push,
@@ -139,8 +141,9 @@ WIDEST static void loss_triplet_add_gradient(const float *restrict anchor,
     }
 }
 
-/* The loss of one triplet; its gradient is added to d, not yet divided by the number of triplets.
- * The derivative of |a − b|² by a is 2(a − b), that of |a − b| is (a − b) / |a − b|. */
+/* Returns the loss of one triplet. Adds its gradient to d, not yet divided by the number of
+ * triplets. The derivative of |a − b|² with respect to a is 2(a − b), that of |a − b| is (a − b) /
+ * |a − b|. */
 static double apply_triplet(const struct triplet_config *config, const struct triplet *t,
                             const float *distance, const float *embeddings, int n, int dim,
                             float *d)
@@ -176,7 +179,7 @@ struct triplet_result loss_triplet(const struct triplet_config *config, const fl
     for (int i = 0; i < n; i++) {
         const float *row = distance + (size_t)i * (size_t)n;
         loss_triplet_fill_strangers(row, labels, n, labels[i], strangers);
-        /* One triplet an anchor, or one a pair of one person. */
+        /* one triplet per anchor, or one per pair of one person */
         for (int j = 0; j < (config->mining == TRIPLET_BATCH_HARD ? 1 : n); j++) {
             struct triplet t = {i, j, -1};
             if (config->mining == TRIPLET_BATCH_HARD) {

@@ -1,4 +1,4 @@
-/* The network: building; the passes are in network_pass.c. See network.h. */
+/* Builds a network; see network.h. pass.c runs it. */
 #include "train/network/internal.h"
 
 #include "base/mem.h"
@@ -52,7 +52,7 @@ static int add_layer(struct network *network, const char *name, struct layer lay
         }
     for (int i = 0; i < network->count; i++)
         if (str_eq(network->layers[i].name, name)) {
-            err_set(err, ERR_INVALID, "layer '%s' is there twice", name);
+            err_set(err, ERR_INVALID, "there are two layers '%s'", name);
             return NETWORK_INPUT;
         }
     layer.in = *tensor_shape(network, layer.input[0]);
@@ -166,8 +166,8 @@ int network_l2_normalise(struct network *network, const char *name, int input)
     return add_layer(network, name, (struct layer){.ops = &layers_l2_normalise, .input = {input}});
 }
 
-/* The first layer to reach a tensor on the way back sets its gradient, the others add; a tensor
- * that nobody reaches has none. */
+/* In the backward pass the first layer that reaches a tensor sets its gradient, and the others add
+ * to it. A tensor that no layer reaches has no gradient. */
 static void plan_way_back(struct network *network)
 {
     bool *reached = network->reached;

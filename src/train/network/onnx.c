@@ -1,4 +1,4 @@
-/* Writing ONNX models: the graph and the file; see onnx.h. The numbers are those of the fields in
+/* Writes ONNX models: the graph and the file; see onnx.h. The field numbers are those of
  * onnx.proto. */
 #include "train/network/onnx.h"
 
@@ -12,7 +12,7 @@
 
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "floats are written as they lie in memory");
 
-enum { IR_VERSION = 7, MODEL_MAX = INT32_MAX /* of a protobuf message */ };
+enum { IR_VERSION = 7, MODEL_MAX = INT32_MAX /* bytes of a protobuf message */ };
 
 enum {
     MODEL_IR_VERSION = 1,
@@ -34,7 +34,7 @@ enum { SHAPE_DIM = 1, DIM_VALUE = 1, DIM_NAME = 2 };
 
 struct onnx {
     struct buf graph;
-    struct buf attributes; /* of the next node */
+    struct buf attributes; /* attributes of the next node */
     struct buf notes;
 };
 

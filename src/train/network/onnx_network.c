@@ -1,5 +1,5 @@
-/* The layers of a network as ONNX nodes; see onnx.h. A tensor is named after the layer that makes
- * it, a constant after its parameter. */
+/* The layers of a network as ONNX nodes; see onnx.h. A tensor has the name of the layer that makes
+ * it, a constant that of its parameter. */
 #include "train/network/onnx.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@ struct writer {
     struct onnx *onnx;
     const struct network *network;
     const struct params *params;
-    char names[NETWORK_LAYERS_MAX + 1][ONNX_NAME_MAX]; /* of the tensors */
+    char names[NETWORK_LAYERS_MAX + 1][ONNX_NAME_MAX]; /* names of the tensors */
     bool flat[NETWORK_LAYERS_MAX + 1];                 /* [batch, values], not a picture */
 };
 
@@ -36,7 +36,7 @@ static const char *layer_part_name(const struct layer *layer, const char *what,
     return text;
 }
 
-/* One value a channel, as it is added to a picture or to a vector. */
+/* One value per channel, in the shape in which it is added to a picture or to a vector. */
 static const char *put_channels(struct writer *writer, const struct layer *layer, int i, bool flat)
 {
     const struct param *entry = parameter_of(writer, layer, i);
@@ -53,7 +53,8 @@ static void put_window(struct writer *writer, int window, int stride, int pad)
     onnx_attribute_ints(writer->onnx, "pads", (int64_t[]){pad, pad, pad, pad}, 4);
 }
 
-/* [window, window, in, out] becomes [out, in, window, window]; a depthwise one has no out. */
+/* [window, window, in, out] becomes [out, in, window, window]; a depthwise convolution has no
+ * `out`. */
 static void put_conv(struct writer *writer, const struct layer *layer, const char *out)
 {
     const struct param *entry = parameter_of(writer, layer, 0);
@@ -74,8 +75,7 @@ static void put_conv(struct writer *writer, const struct layer *layer, const cha
     onnx_node(writer->onnx, "Conv", out, INPUTS(input_of(writer, layer, 0), entry->name));
 }
 
-/* The values of a picture lie as [height, width, channels] for us, [channels, height, width] there.
- */
+/* A picture is [height, width, channels] here and [channels, height, width] in ONNX. */
 static void put_dense(struct writer *writer, const struct layer *layer, const char *out)
 {
     const struct param *weights = parameter_of(writer, layer, 0);
@@ -100,7 +100,7 @@ static void put_dense(struct writer *writer, const struct layer *layer, const ch
               INPUTS(in, weights->name, put_channels(writer, layer, 1, true)));
 }
 
-/* There is no group norm before opset 18: the groups become the channels of an instance norm. */
+/* Opsets before 18 have no group norm: the groups become the channels of an instance norm. */
 static void put_group_norm(struct writer *writer, const struct layer *layer, const char *out)
 {
     struct onnx *onnx = writer->onnx;
@@ -138,7 +138,7 @@ static void put_batch_norm(struct writer *writer, const struct layer *layer, con
               INPUTS(input_of(writer, layer, 0), names[0], names[1], names[2], names[3]));
 }
 
-/* A row of zeros stays one: its length counts as something very small. */
+/* A row of zeros stays zero: its length is replaced by a very small number. */
 static void put_length_one(struct writer *writer, const struct layer *layer, const char *out)
 {
     char length[ONNX_NAME_MAX], least[ONNX_NAME_MAX], divisor[ONNX_NAME_MAX];
@@ -164,7 +164,7 @@ static void put_pool(struct writer *writer, const struct layer *layer, const cha
               INPUTS(input_of(writer, layer, 0)));
 }
 
-/* Whether the layer has a rectifier behind what it is called after. */
+/* Whether the layer ends with a ReLU that its name does not mention. */
 static bool is_rectified(const struct layer *layer)
 {
     if (layer->ops == &layers_bias)
@@ -201,7 +201,8 @@ static int put_layer(struct writer *writer, int i, struct err *err)
     else if (layer->ops == &layers_relu)
         onnx_node(writer->onnx, "Relu", out, INPUTS(in));
     else if (layer->ops == &layers_dropout)
-        onnx_node(writer->onnx, "Identity", out, INPUTS(in)); /* only training drops anything */
+        onnx_node(writer->onnx, "Identity", out,
+                  INPUTS(in)); /* dropout acts only during training */
     else if (layer->ops == &layers_l2_normalise)
         put_length_one(writer, layer, out);
     else

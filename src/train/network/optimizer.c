@@ -102,7 +102,7 @@ void optimizer_step(struct optimizer *optimizer, struct params *params, uint64_t
     optimizer_step_slice(optimizer, params, step, rate, 0, params->floats);
 }
 
-/* Eight sums side by side, which are always the same eight. */
+/* Eight independent sums, always over the same elements. */
 static double square_sum(const float *x, size_t count)
 {
     double sum[8] = {0}, total = 0;

@@ -7,14 +7,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* One mapping for all activations, one offset a tensor: tensor i + 1 is what layer i makes. */
+/* One mapping for all activations, with one offset per tensor. Tensor i + 1 is the output of layer
+ * i. */
 struct network_tape {
     int capacity, n;
     const float *input;
     bool training;
     struct layer_draw draw;
     float *arena;
-    float *own_totals, *totals; /* the second are those of a team, where there is one */
+    float *own_totals, *totals; /* own_totals is used if no team shares its totals */
     size_t output_offset[NETWORK_LAYERS_MAX], saved_offset[NETWORK_LAYERS_MAX];
 };
 
@@ -31,7 +32,7 @@ float *network_floats_new(size_t count)
     size_t size = count * sizeof(float), align = size >= 2 << 20 ? 2 << 20 : 64;
     if (posix_memalign(&memory, align, size ? size : align) != 0)
         mem_panic("out of memory: %zu bytes for activations", size);
-    (void)madvise(memory, size, MADV_HUGEPAGE); /* advice: a refusal costs speed */
+    (void)madvise(memory, size, MADV_HUGEPAGE); /* only a hint: without huge pages it is slower */
     memset(memory, 0, size);
     return memory;
 }
@@ -102,7 +103,7 @@ struct network_workspace *network_workspace_free(struct network_workspace *works
     return NULL;
 }
 
-/* ---- The whole batch */
+/* ---- Sums over the whole batch */
 
 int network_next_wide(const struct network *network, int layer)
 {
@@ -202,7 +203,7 @@ const float *network_output(const struct network *network, const struct network_
     return tensor_data(tape, network->count);
 }
 
-/* Sums of a batch that has no other parts. */
+/* Computes the sums of a batch that has only this part. */
 static void pass_look_around(const struct network *network, struct network_tape *tape,
                              struct network_workspace *workspace, int layer, bool back,
                              const float *d_output)

@@ -157,7 +157,7 @@ int checkpoint_parse(const char *name, const void *data, size_t size, struct che
         return err_set(err, ERR_UNSUPPORTED, "'%s' is of version %u; this program reads version %d",
                        name, version, CHECKPOINT_VERSION);
     if (header_size > CHECKPOINT_HEADER_MAX || data_offset(header_size) > size - TRAILER)
-        return err_set(err, ERR_BAD_REQUEST, "'%s' is cut off", name);
+        return err_set(err, ERR_BAD_REQUEST, "'%s' is truncated", name);
 
     _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = mem_zalloc(sizeof(*checkpoint));
     checkpoint->arena = arena_new();
@@ -181,7 +181,8 @@ int checkpoint_parse(const char *name, const void *data, size_t size, struct che
 
 int checkpoint_read(const char *path, struct checkpoint **ret, struct err *err)
 {
-    _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait */
+    _cleanup_fd_ int fd =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: opening a FIFO would block */
     struct stat info;
     if (fd < 0 || fstat(fd, &info) < 0)
         return err_set_errno(err, errno, "cannot read '%s'", path);
@@ -191,14 +192,14 @@ int checkpoint_read(const char *path, struct checkpoint **ret, struct err *err)
     _cleanup_free_ char *data = malloc(size);
     if (!data)
         return err_set_errno(err, errno, "cannot read '%s'", path);
-    while (done < size) { /* not mapped: a disk that fails would be a signal */
+    while (done < size) { /* read, not mapped: a failing disk would raise a signal */
         ssize_t got = read(fd, data + done, size - done);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             return err_set_errno(err, errno, "cannot read '%s'", path);
         if (got == 0)
-            break; /* it was cut since */
+            break; /* the file was truncated meanwhile */
         done += (size_t)got;
     }
     return checkpoint_parse(path, data, done, ret, err);

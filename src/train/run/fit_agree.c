@@ -1,4 +1,4 @@
-/* What workers must have in common before they go on together; see fit_agree.h. */
+/* Brings all workers to the same state; see fit_agree.h. */
 #include "train/run/fit_agree.h"
 
 #include "base/mem.h"
@@ -7,15 +7,15 @@
 
 #include <string.h>
 
-enum { HALF = 20 }; /* bits of a step in one float, which holds 24 exactly */
+enum { HALF = 20 }; /* bits of a step per float; a float holds 24 bits exactly */
 
-/* What a worker tells of itself. */
+/* The floats that each worker contributes. */
 enum { STATE_SETTLED, STATE_FAILED, STATE_HIGH, STATE_LOW, STATE_FLOATS };
 
 struct group_state {
     bool any_settled, any_failed;
-    bool equal; /* all are settled, at the same step */
-    int source; /* whose state counts */
+    bool equal; /* all workers are settled, at the same step */
+    int source; /* rank whose state all workers take */
     uint64_t latest_step;
 };
 
@@ -49,8 +49,8 @@ static int compare_states(struct fit_loop *loop, bool failed, uint64_t step,
     return 0;
 }
 
-/* From the source to all, through memory of its own, so that a transfer that breaks spoils nothing.
- */
+/* Copies the state of the source to all workers. It goes through separate memory, so that a broken
+ * transfer leaves the old state intact. */
 static int take_over_state(struct fit_loop *loop, int source, struct err *err)
 {
     struct reducer *reducer = loop->reducer;
@@ -83,8 +83,8 @@ static int take_over_state(struct fit_loop *loop, int source, struct err *err)
     return 0;
 }
 
-/* Nobody has anything: rank 0 reads the newest checkpoint, or what a new run begins with, and the
- * others hear of it, also if that fails. */
+/* No worker has a state: rank 0 reads the newest checkpoint or sets the first values of a new run.
+ * All workers learn whether that failed. */
 static int begin_run(struct fit_loop *loop, uint64_t *step, struct group_state *group,
                      struct err *err)
 {

@@ -1,4 +1,4 @@
-/* The course of synchronous training; see fit_loop.h. */
+/* The loop of synchronous training; see fit_loop.h. */
 #include "train/run/fit_loop.h"
 
 #include "base/mem.h"
@@ -12,24 +12,24 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GROUP_MAX = 512 }; /* who is in it, as a text */
+enum { GROUP_MAX = 512 }; /* bytes of a text that lists the members */
 
 static bool is_writer(const struct fit_loop *loop)
 {
     return loop->reducer->rank == 0 && loop->options->model_dir;
 }
 
-/* Whoever is rank 0 now speaks and writes. */
+/* The worker that is rank 0 now shows progress and writes files. */
 static void take_role(struct fit_loop *loop)
 {
     run_log_set_role(loop->log, loop->reducer->rank == 0, loop->reducer->rank == 0);
 }
 
-static void tell_loss(struct fit_loop *loop, const struct err *loss)
+static void log_lost_worker(struct fit_loop *loop, const struct err *loss)
 {
     run_log_worker_lost(loop->log, "%s; %s", loss->message,
                         loop->reducer->elastic ? "the others go on"
-                                               : "waiting for all workers to be there again");
+                                               : "waiting until all workers are back");
 }
 
 static void describe_group(struct fit_loop *loop, char who[GROUP_MAX])
@@ -39,7 +39,7 @@ static void describe_group(struct fit_loop *loop, char who[GROUP_MAX])
         loop->reducer->describe(loop->reducer, who, GROUP_MAX);
 }
 
-static void tell_group(struct fit_loop *loop, uint64_t step)
+static void log_group(struct fit_loop *loop, uint64_t step)
 {
     char who[GROUP_MAX];
     describe_group(loop, who);
@@ -47,9 +47,9 @@ static void tell_group(struct fit_loop *loop, uint64_t step)
                  (unsigned long long)step, who);
 }
 
-/* The log of a worker that does not speak for the run says at least what it is part of, and who
- * does: `how` is "begins", for example. */
-static void tell_own(struct fit_loop *loop, const char *how, uint64_t step)
+/* Logs, on a worker that does not speak for the run, which group it belongs to and which worker
+ * speaks. `how` is "begins", for example. */
+static void log_membership(struct fit_loop *loop, const char *how, uint64_t step)
 {
     struct reducer *reducer = loop->reducer;
     char self[GROUP_MAX], first[GROUP_MAX], who[GROUP_MAX], after[64] = "";
@@ -60,11 +60,11 @@ static void tell_own(struct fit_loop *loop, const char *how, uint64_t step)
     describe_group(loop, who);
     if (step)
         snprintf(after, sizeof(after), " after step %llu", (unsigned long long)step);
-    run_log_note_process(loop->log, "member", "%s %s%s with %s; progress is told by %s", self, how,
+    run_log_note_process(loop->log, "member", "%s %s%s with %s; %s shows the progress", self, how,
                          after, who, first);
 }
 
-static void tell_own_end(struct fit_loop *loop, const struct fit_loop_result *result)
+static void log_member_end(struct fit_loop *loop, const struct fit_loop_result *result)
 {
     struct reducer *reducer = loop->reducer;
     char self[GROUP_MAX];
@@ -75,14 +75,15 @@ static void tell_own_end(struct fit_loop *loop, const struct fit_loop_result *re
                          (unsigned long long)loop->steps);
 }
 
-/* A member is lost, or does not answer any more: see comm_group_broken(). */
+/* Whether a worker was lost or does not answer; see comm_group_broken(). */
 static bool is_loss(int result)
 {
     return result == -ERR_UNAVAILABLE || result == -ERR_TIMEOUT;
 }
 
-/* Form the group anew, as often as it takes, and go on together after the last step of the one that
- * came farthest. It is not waited for once it was asked to end: `outcome` says so. */
+/* Forms the group again, repeatedly if necessary, and continues after the last step of the worker
+ * that is ahead. Does not wait for other workers once this worker was told to stop; then
+ * outcome->stopped is set. */
 static int form_group(struct fit_loop *loop, int result, struct fit_loop_result *outcome,
                       struct err *err)
 {
@@ -93,13 +94,14 @@ static int form_group(struct fit_loop *loop, int result, struct fit_loop_result 
         if (result < 0 && err)
             loss = *err;
         if (result < 0)
-            tell_loss(loop, &loss);
+            log_lost_worker(loop, &loss);
         result = reducer->reform(reducer, err);
         if (result == -ERR_TIMEOUT && !fit_leave_is_asked(loop))
-            return result; /* nobody came in the time there is for it */
+            return result; /* too few workers came within the timeout */
         if (result == 0 && loop->model->steps->regroup)
             result = loop->model->steps->regroup(loop->context, err);
-        if (result == 0 && !is_writer(loop)) /* once all agree, who writes now can claim it */
+        if (result == 0 &&
+            !is_writer(loop)) /* the new writer can lock the directory once all workers agree */
             fit_save_hand_over(loop);
         if (result == 0)
             result = fit_agree(loop, &outcome->last, err);
@@ -111,21 +113,23 @@ static int form_group(struct fit_loop *loop, int result, struct fit_loop_result 
     take_role(loop);
     if (is_writer(loop))
         fit_save_take_over(loop);
-    if (loss.code && !spoke) /* the one that spoke before may have been the one that was lost */
-        tell_loss(loop, &loss);
+    if (loss.code && !spoke) /* the lost worker may have been the one that spoke */
+        log_lost_worker(loop, &loss);
     if (!loop->joined) {
-        tell_group(loop, outcome->last);
-        tell_own(loop, "goes on", outcome->last);
+        log_group(loop, outcome->last);
+        log_membership(loop, "goes on", outcome->last);
     }
     return 0;
 }
 
-/* A step that failed has changed nothing here, though it may have succeeded elsewhere. What was
- * done is saved, in case nobody comes back; where the others go on at once, in the background. */
+/* A failed step has changed nothing on this worker, though it may have succeeded on others. Saves
+ * the steps done so far, in case no worker comes back. An elastic group continues at once, so it
+ * saves in the background. */
 static int recover_group(struct fit_loop *loop, int result, struct fit_loop_result *outcome,
                          struct err *err)
 {
-    if (result == -ERR_INVALID) /* older checkpoints are worth more */
+    if (result ==
+        -ERR_INVALID) /* diverged: older checkpoints are worth more than the current state */
         return fit_save_advise(loop, err);
     if (is_loss(result) && fit_leave_is_asked(loop))
         return fit_leave_alone(loop, is_writer(loop), outcome, err);
@@ -140,7 +144,8 @@ static int recover_group(struct fit_loop *loop, int result, struct fit_loop_resu
     return form_group(loop, result, outcome, err);
 }
 
-/* After a step: who asked to end has it on disk before the run does, else it may take its time. */
+/* Saves after a step: on disk before the function returns if it is the last step, else in the
+ * background at every checkpoint_every steps. */
 static int save_step(struct fit_loop *loop, uint64_t step, bool last, struct err *err)
 {
     fit_save_tell(loop);
@@ -151,7 +156,7 @@ static int save_step(struct fit_loop *loop, uint64_t step, bool last, struct err
     return 0;
 }
 
-/* Whether all go on as they are, some without others, or nobody does. */
+/* Decides after a step whether all workers go on, some leave, or the run ends. */
 static int end_step(struct fit_loop *loop, const struct fit_loop_step *done,
                     struct fit_loop_result *outcome, struct err *err)
 {
@@ -164,7 +169,7 @@ static int end_step(struct fit_loop *loop, const struct fit_loop_step *done,
         result = save_step(loop, outcome->last, last || (stop && how == FIT_LEAVE_ALL), err);
     if (result < 0 && result != -ERR_INVALID && last) {
         outcome->unsaved = err ? *err : (struct err){.code = (enum err_code) - result};
-        return 0; /* the model itself may find room */
+        return 0; /* writing the final model may still succeed */
     }
     if (result < 0)
         return result;
@@ -208,7 +213,8 @@ static int run_steps(struct fit_loop *loop, struct fit_loop_result *outcome, str
     return 0;
 }
 
-/* The first forming has been made. One that breaks before all have a common state is made again. */
+/* The group has formed for the first time. If it breaks before all workers have the same state, it
+ * forms again. */
 static int fit_loop_begin(struct fit_loop *loop, struct fit_loop_result *outcome, struct err *err)
 {
     struct reducer *reducer = loop->reducer;
@@ -216,7 +222,7 @@ static int fit_loop_begin(struct fit_loop *loop, struct fit_loop_result *outcome
     int result = reducer->share ? reducer->share(reducer, loop->params->gradients_memory, err) : 0;
     if (result == 0)
         result = fit_agree(loop, &outcome->last, err);
-    if (result == 0 && is_writer(loop)) /* the others may have been at it without this one */
+    if (result == 0 && is_writer(loop)) /* other workers may have trained before this one joined */
         fit_save_take_over(loop);
     if (is_loss(result) && reducer->elastic)
         result = form_group(loop, result, outcome, err);
@@ -237,26 +243,26 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
     run_log_begin(loop->log, outcome.first, loop->steps);
     run_log_note(loop->log, "start", "%s", loop->start);
     if (loop->joined)
-        tell_group(loop, outcome.first);
+        log_group(loop, outcome.first);
     else if (outcome.first)
         run_log_note(loop->log, "resumed", "resumed after step %llu",
                      (unsigned long long)outcome.first);
-    tell_own(loop,
-             loop->joined    ? "joins the run"
-             : outcome.first ? "resumes"
-                             : "begins",
-             outcome.first);
+    log_membership(loop,
+                   loop->joined    ? "joins the run"
+                   : outcome.first ? "resumes"
+                                   : "begins",
+                   outcome.first);
     loop->joined = false;
     if (outcome.first >= loop->steps)
         run_log_note(loop->log, "done",
-                     "all %llu steps were done before: to train further raise %s, to train "
-                     "anew use another --model-dir",
+                     "all %llu steps were done before: to train further raise %s, to start again "
+                     "use another --model-dir",
                      (unsigned long long)loop->steps,
                      loop->model->length_option ? loop->model->length_option : "--steps");
     result = run_steps(loop, &outcome, err);
     loop->writer = checkpoint_writer_free(loop->writer);
     if (result == 0) {
-        tell_own_end(loop, &outcome);
+        log_member_end(loop, &outcome);
         *ret = outcome;
     }
     return result;

@@ -1,4 +1,4 @@
-/* The options that every training has; see fit_options.h. */
+/* The options that every model's training has; see fit_options.h. */
 #include "train/run/fit_options.h"
 
 #include "base/str.h"
@@ -15,7 +15,7 @@ const struct option FIT_OPTIONS[] = {
      .min = 0,
      .max = INT64_MAX,
      .value = "N",
-     .help = "of everything drawn by chance, and of what is kept out of training"},
+     .help = "seed of all random draws, and of the choice of test data"},
     {.name = "model-dir",
      .aliases = "checkpoint-dir",
      .type = OPTION_PATH,
@@ -23,8 +23,8 @@ const struct option FIT_OPTIONS[] = {
      .environment = "TRAINER_MODEL_DIR|TF_MODEL_DIR",
      .value = "DIR",
      .marks = FIT_FREE,
-     .help = "where checkpoints, or snapshots of parameter servers, and the model go; a run that "
-             "was broken off goes on from there"},
+     .help = "directory for checkpoints, or snapshots of parameter servers, and for the model; an "
+             "interrupted run is resumed from it"},
     {.name = "config",
      .type = OPTION_CONFIG,
      FIELD(config),
@@ -32,7 +32,7 @@ const struct option FIT_OPTIONS[] = {
      .value = "FILE",
      .marks = FIT_FREE,
      .help = "YAML or JSON file with values of these options, as 'steps: 400'; the command line "
-             "and the environment count more"},
+             "and the environment take precedence"},
     {.name = "monitor",
      .type = OPTION_STRING,
      FIELD(watch.monitor),
@@ -41,15 +41,15 @@ const struct option FIT_OPTIONS[] = {
      .check = monitor_address_check,
      .value = "PORT|IP:PORT|off",
      .marks = FIT_FREE,
-     .help = "where to answer /progress, /metrics and /healthz meanwhile; PORT alone is that of "
-             "all addresses"},
+     .help = "where to serve /progress, /metrics and /healthz during the training; PORT alone "
+             "listens on all addresses"},
     {.name = "events",
      .aliases = "log-dir",
      .type = OPTION_PATH,
      FIELD(watch.events),
      .value = "DIR|off",
      .marks = FIT_FREE,
-     .help = "where files for TensorBoard go; without it 'events' in --model-dir"},
+     .help = "directory for TensorBoard files; default: 'events' in --model-dir"},
     {.name = "join-timeout",
      .type = OPTION_INT,
      FIELD(cluster.join_timeout),
@@ -58,14 +58,14 @@ const struct option FIT_OPTIONS[] = {
      .max = 86400,
      .value = "SECONDS",
      .marks = FIT_FREE,
-     .help = "how long to wait for the other processes, in seconds; a parameter server: for the "
-             "first worker"},
+     .help = "how long to wait for the other processes, in seconds; a parameter server waits for "
+             "its first worker"},
     {.name = "encrypt",
      .type = OPTION_FLAG,
      FIELD(cluster.encrypt),
      .environment = "TRAINER_ENCRYPT",
-     .help = "encrypt what goes over the network between workers, with TLS; all must be told, and "
-             "have a TRAINYARD_JOB_SECRET"},
+     .help = "encrypt the traffic between workers with TLS; all workers need this option and a "
+             "TRAINYARD_JOB_SECRET"},
     {.name = "ps-hosts",
      .type = OPTION_STRING,
      FIELD(cluster.ps_hosts),
@@ -83,7 +83,7 @@ const struct option FIT_OPTIONS[] = {
      FIELD(cluster.job_name),
      .value = "ROLE",
      .marks = FIT_FREE,
-     .help = "with --worker-hosts: what this process is, ps or worker"},
+     .help = "with --worker-hosts: the role of this process, ps or worker"},
     {.name = "task-index",
      .type = OPTION_INT,
      FIELD(cluster.task_index),
@@ -92,7 +92,7 @@ const struct option FIT_OPTIONS[] = {
      .max = TY_TASKS_MAX,
      .value = "N",
      .marks = FIT_FREE,
-     .help = "with --worker-hosts: which of them it is, from 0"},
+     .help = "with --worker-hosts: the index of this process in its role, from 0"},
     {.name = "log",
      .type = OPTION_CHOICE,
      FIELD(cluster.log),
@@ -101,7 +101,8 @@ const struct option FIT_OPTIONS[] = {
      .choices = "auto|plain|json",
      .value = "FORM",
      .marks = FIT_FREE,
-     .help = "a bar on a terminal and a line a second elsewhere, a line a step, or JSON lines"},
+     .help = "auto: a bar on a terminal, one line per second elsewhere; plain: one line per step; "
+             "json: JSON lines"},
     {0},
 };
 
@@ -113,14 +114,14 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .fallback = "fp32",
      .choices = "fp32|bf16",
      .value = "KIND",
-     .help = "of products; bf16 is about twice as fast on processors with AMX"},
+     .help = "precision of products; bf16 is about twice as fast on processors with AMX"},
     {.name = "clip",
      .type = OPTION_REAL,
      FIELD(clip),
      .fallback = "0",
      .range = {0, 1e30},
      .value = "X",
-     .help = "shorten a gradient that is longer than this, over all parameters; 0: never"},
+     .help = "scale the gradient of all parameters down to this length if it is longer; 0: never"},
     {.name = "threads",
      .type = OPTION_INT,
      FIELD(threads),
@@ -130,7 +131,7 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .max = 64,
      .value = "N",
      .marks = FIT_FREE,
-     .help = "threads of this worker"},
+     .help = "compute threads of this worker"},
     {.name = "loaders",
      .type = OPTION_INT,
      FIELD(loaders),
@@ -140,7 +141,7 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .max = 64,
      .value = "N",
      .marks = FIT_FREE,
-     .help = "threads that make the next batches ahead; 0: none. The result is the same"},
+     .help = "threads that prepare the next batches in advance; 0: none. The result is the same"},
     {.name = "checkpoint-every",
      .type = OPTION_INT,
      FIELD(checkpoint_every),
@@ -166,8 +167,8 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .fallback = "fp32",
      .choices = "fp32|bf16",
      .value = "KIND",
-     .help = "of gradients on their way to another machine; bf16 is half the bytes, with sums in "
-             "fp32; the same for all workers"},
+     .help = "format of gradients between machines; bf16 halves the bytes and sums in fp32; must "
+             "be the same for all workers"},
     {.name = "min-workers",
      .type = OPTION_INT,
      FIELD(cluster.min_workers),
@@ -176,8 +177,8 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .max = TY_TASKS_MAX,
      .value = "N",
      .marks = FIT_FREE,
-     .help = "how many workers are enough to train; 0: all to begin with, and any that are left "
-             "after a loss"},
+     .help =
+         "how many workers are enough to train; 0: all at the start, and any number after a loss"},
     {.name = "peer-timeout",
      .type = OPTION_REAL,
      FIELD(cluster.peer_timeout),
@@ -185,7 +186,7 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .range = {0.1, 86400},
      .value = "SECONDS",
      .marks = FIT_FREE,
-     .help = "a worker that does not answer for so long is taken for dead, in seconds"},
+     .help = "a worker that does not answer for this long counts as lost, in seconds"},
     {.more = FIT_OPTIONS},
 };
 

@@ -1,4 +1,4 @@
-/* The checkpoints of a run in step; see fit_save.h. */
+/* The checkpoints of a synchronous run; see fit_save.h. */
 #include "train/run/fit_save.h"
 
 #include "base/mem.h"
@@ -19,7 +19,8 @@ static bool is_finite(const float *values, size_t count)
     return finite;
 }
 
-/* One that a run which had run away left is as good as damaged. */
+/* Reads a checkpoint. One with values that are not finite, left by a run that diverged, counts as
+ * damaged. */
 static int read_whole(const char *path, struct checkpoint **ret, struct err *err)
 {
     int result = checkpoint_read(path, ret, err);
@@ -29,9 +30,8 @@ static int read_whole(const char *path, struct checkpoint **ret, struct err *err
     return err_set(err, ERR_BAD_REQUEST, "'%s' holds values that are not numbers", path);
 }
 
-/* One that is damaged is passed over and put out of the way, with a word about it; any other that
- * cannot be used, or not be put there, is an error, for what was learned must not be lost
- * silently. */
+/* Reads the newest usable checkpoint. A damaged one is logged, renamed and skipped. Any other
+ * failure is an error, since progress must not be lost silently. */
 static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t count,
                        struct checkpoint **ret, char path[CHECKPOINT_PATH_MAX], struct err *err)
 {
@@ -53,13 +53,13 @@ static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t coun
     }
     if (count)
         run_log_note(loop->log, "warning",
-                     "no checkpoint in '%s' can be used: training begins anew",
+                     "no checkpoint in '%s' can be used: training starts from the beginning",
                      loop->options->model_dir);
     return 0;
 }
 
-/* What the model has learned beside its parameters; without it the steps after a resumption would
- * differ from those of a run that was never broken off in their last bits. */
+/* The notes of a checkpoint. They include the learned floats: without those, the steps after a
+ * resume would differ in their last bits from those of an uninterrupted run. */
 static struct json *notes_of(struct fit_loop *loop, struct arena *arena)
 {
     size_t count = 0;
@@ -75,7 +75,7 @@ static struct json *notes_of(struct fit_loop *loop, struct arena *arena)
     return notes;
 }
 
-/* Checkpoints from before there were notes have none, and those of other models others. */
+/* Older checkpoints have no notes, and other models have other notes. */
 static void restore_notes(struct fit_loop *loop, const struct json *notes)
 {
     size_t count = 0;
@@ -93,8 +93,8 @@ static const char *plain_value(struct arena *arena, const struct json *value)
     return text ? text : json_to_string(arena, value);
 }
 
-/* What is judged would not be true of people or pictures the model was trained on before. A
- * checkpoint from before this was written says nothing. */
+/* Refuses a checkpoint with other fixed options: the evaluation would be wrong for people or
+ * pictures that the model was trained on before. Older checkpoints do not have the options. */
 static int check_kept(const struct fit_loop *loop, const struct checkpoint *checkpoint,
                       const char *path, struct err *err)
 {
@@ -132,9 +132,9 @@ static int claim_directory(struct fit_loop *loop, struct err *err)
     return result < 0 ? result : 0;
 }
 
-/* A run that goes on is not ended by what it finds. Where the one that wrote before is only
- * stopped, or still on its way out, it has the directory and does not need it: it is of this run,
- * and would write what others wrote as well. */
+/* Locks the directory for a running training, which no conflict may end. If the previous writer
+ * belongs to this run and has only stopped, or is about to exit, it still holds the lock but does
+ * not need it: both write the same checkpoints. */
 static int claim_later(struct fit_loop *loop, struct err *err)
 {
     struct err problem = ERR_INIT;
@@ -145,8 +145,8 @@ static int claim_later(struct fit_loop *loop, struct err *err)
         model_dir_is_of_run(loop->options->model_dir, loop->reducer->run)) {
         if (!loop->shared_dir)
             run_log_note(loop->log, "warning",
-                         "another worker of this run, which has not ended, still claims '%s': "
-                         "checkpoints are written all the same",
+                         "another worker of this run, which has not exited, still holds the lock "
+                         "on '%s': checkpoints are written all the same",
                          loop->options->model_dir);
         loop->shared_dir = true;
         return 0;
@@ -170,7 +170,8 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
     char path[CHECKPOINT_PATH_MAX];
     size_t count = 0;
     int result = claim_directory(loop, err);
-    if (result == 0) /* a machine on which it cannot write is known before the first step */
+    if (result == 0) /* before the first step, so that a machine without room for the writer is
+                        noticed early */
         result = start_writer(loop, err);
     if (result == 0)
         result = checkpoint_list(loop->options->model_dir, &steps, &count, err);
@@ -229,7 +230,7 @@ static int put_checkpoint(struct fit_loop *loop, uint64_t step, struct err *err)
     return 0;
 }
 
-static void tell_save_failure(struct fit_loop *loop, const struct err *problem, bool last)
+static void log_save_failure(struct fit_loop *loop, const struct err *problem, bool last)
 {
     const char *on = last ? "" : "going on, ";
     run_log_save_failed(loop->log);
@@ -249,12 +250,12 @@ int fit_save_put(struct fit_loop *loop, uint64_t step, struct err *err)
     if (result == -ERR_INVALID)
         return err_set(err, ERR_INVALID, "%s", problem.message);
     if (result < 0)
-        tell_save_failure(loop, &problem, false);
+        log_save_failure(loop, &problem, false);
     return 0;
 }
 
-/* What came of earlier ones; `last`: no other will follow. */
-static void tell_saves(struct fit_loop *loop, bool last)
+/* Logs the results of earlier saves. `last`: no other save will follow. */
+static void log_saves(struct fit_loop *loop, bool last)
 {
     struct checkpoint_writer_report news;
     if (!loop->writer)
@@ -265,26 +266,26 @@ static void tell_saves(struct fit_loop *loop, bool last)
         run_log_saved(loop->log, news.good);
     }
     if (news.failed)
-        tell_save_failure(loop, &news.error, last);
+        log_save_failure(loop, &news.error, last);
     if (news.unpruned.code)
         run_log_note(loop->log, "warning", "%s", news.unpruned.message);
     if (news.replaced && !loop->slow_disk)
         run_log_note(loop->log, "warning",
-                     "checkpoints come faster than the disk takes them, so some are left out: "
+                     "checkpoints come faster than the disk can write them, so some are skipped: "
                      "raise --checkpoint-every");
     loop->slow_disk = loop->slow_disk || news.replaced;
 }
 
 void fit_save_take_over(struct fit_loop *loop)
 {
-    (void)claim_later(loop, NULL); /* what is in the way is told when there is something to write */
+    (void)claim_later(loop, NULL); /* a conflict is logged when there is something to write */
 }
 
 void fit_save_hand_over(struct fit_loop *loop)
 {
     if (loop->writer)
         (void)checkpoint_writer_drain(loop->writer, NULL);
-    tell_saves(loop, false);
+    log_saves(loop, false);
     loop->writer = checkpoint_writer_free(loop->writer);
     if (loop->claim && *loop->claim >= 0) {
         close(*loop->claim);
@@ -295,7 +296,7 @@ void fit_save_hand_over(struct fit_loop *loop)
 
 void fit_save_tell(struct fit_loop *loop)
 {
-    tell_saves(loop, false);
+    log_saves(loop, false);
 }
 
 int fit_save_now(struct fit_loop *loop, uint64_t step, struct err *err)
@@ -303,7 +304,7 @@ int fit_save_now(struct fit_loop *loop, uint64_t step, struct err *err)
     int result = put_checkpoint(loop, step, err);
     if (result == 0)
         result = checkpoint_writer_drain(loop->writer, err);
-    tell_saves(loop, true);
+    log_saves(loop, true);
     return result;
 }
 
@@ -320,9 +321,9 @@ int fit_save_advise(struct fit_loop *loop, struct err *err)
     if (loop->options->model_dir)
         (void)checkpoint_list(loop->options->model_dir, &steps, &count, NULL);
     if (!count)
-        return err_set(err, ERR_INVALID, "%s: begin anew with %s", problem.message, advice);
+        return err_set(err, ERR_INVALID, "%s: start again with %s", problem.message, advice);
     char path[CHECKPOINT_PATH_MAX];
     checkpoint_path(loop->options->model_dir, steps[0], path);
-    return err_set(err, ERR_INVALID, "%s; the last checkpoint is '%s': go on from there with %s",
+    return err_set(err, ERR_INVALID, "%s; the last checkpoint is '%s': resume from it with %s",
                    problem.message, path, advice);
 }

@@ -1,4 +1,4 @@
-/* What a run is held to; see fit_terms.h. */
+/* The options that a run is bound to; see fit_terms.h. */
 #include "train/run/fit_terms.h"
 
 #include "base/hash.h"

@@ -16,7 +16,8 @@ struct model_run *model_run_new(const struct model *model, const void *values,
         .values = values,
         .cluster = cluster,
         .fit = fit_options_read(values),
-        /* A model that knows no other way has its variables behind a client even if it is alone. */
+        /* A model that cannot train synchronously has its variables behind a client even in a
+         * single process. */
         .servers = (servers && model->modes & MODEL_TRAINS_WITH_SERVERS) ||
                    !(model->modes & MODEL_TRAINS_SYNCHRONOUSLY),
         .chief = ty_tf_config_is_chief(cluster),

@@ -1,4 +1,4 @@
-/* What a run says while it goes on; see run_log.h. */
+/* Reports what happens in a run; see run_log.h. */
 #include "train/run/run_log.h"
 
 #include "base/arena.h"
@@ -12,22 +12,23 @@
 
 #include <math.h>
 
-enum { POINTS = 1000 }; /* of a curve, about: more than a screen can show */
+enum { POINTS = 1000 }; /* points of a curve, roughly: more than a screen can show */
 
 struct run_log {
     struct run_log_options options;
     struct run_log_subject subject;
-    struct run_state *own; /* where the options bring none */
+    struct run_state *own; /* used if the options have no state */
     struct progress progress;
     bool speaks, keeps;
     uint64_t first, steps;
-    uint64_t last; /* step */
-    uint64_t kept; /* the step after which it keeps: the run's first, or where it took over */
+    uint64_t last; /* last step */
+    uint64_t kept; /* step after which this process writes files: the first of the run, or where it
+                      took over */
     struct event_file *events;
     struct run_history *history;
-    bool events_failed, history_failed; /* and it was said */
-    uint64_t saved;                     /* the last checkpoint the history tells of */
-    double loss_sum;                    /* of the steps since the last point */
+    bool events_failed, history_failed; /* a warning about it was shown */
+    uint64_t saved;                     /* step of the last checkpoint in the history */
+    double loss_sum;                    /* over the steps since the last point */
     uint64_t loss_count;
     bool begun;
     struct straggler late;
@@ -75,7 +76,8 @@ static void tell_once(struct run_log *log, bool *told, const struct err *err)
     *told = true;
 }
 
-/* A line of the history. The first one of this process says so: the time before it was a pause. */
+/* Appends a line to the history. The first line of this process is marked: the time before it was a
+ * pause. */
 static void put_line(struct run_log *log, struct arena *arena, struct json *line)
 {
     struct err err = ERR_INIT;
@@ -137,7 +139,7 @@ static void put_events(struct run_log *log, uint64_t step, const struct event_sc
         log->events_failed = false;
 }
 
-/* A point of the curves: the mean loss since the last one. */
+/* Appends a point of the curves: the mean loss since the last point. */
 static void put_point(struct run_log *log, const struct progress_step *step)
 {
     struct run_state_view view;
@@ -167,7 +169,7 @@ static void put_point(struct run_log *log, const struct progress_step *step)
     log->loss_count = 0;
 }
 
-/* Where nothing began there is nothing to report. */
+/* Writes the report, unless no step was ever begun. */
 static void write_report(struct run_log *log)
 {
     struct err err = ERR_INIT;
@@ -175,8 +177,8 @@ static void write_report(struct run_log *log)
         progress_note(&log->progress, "warning", "no report of this run: %s", err.message);
 }
 
-/* Who was waited for, of the time since the last look, or of all. */
-static void tell_late(struct run_log *log, bool all, int64_t now_ns)
+/* Logs the worker that delayed this one most, since the last check or in the whole run. */
+static void log_straggler(struct run_log *log, bool all, int64_t now_ns)
 {
     struct run_state_view view;
     char text[STRAGGLER_TEXT_MAX];
@@ -194,7 +196,7 @@ struct run_log *run_log_free(struct run_log *log)
     if (!log)
         return NULL;
     if (log->begun)
-        tell_late(log, true, moment_monotonic_ns());
+        log_straggler(log, true, moment_monotonic_ns());
     if (log->speaks)
         progress_finish(&log->progress);
     write_report(log);
@@ -206,7 +208,7 @@ struct run_log *run_log_free(struct run_log *log)
     return NULL;
 }
 
-/* ---- What is said */
+/* ---- Messages */
 
 void run_log_begin(struct run_log *log, uint64_t first, uint64_t steps)
 {
@@ -214,7 +216,7 @@ void run_log_begin(struct run_log *log, uint64_t first, uint64_t steps)
         return;
     log->first = log->last = log->kept = first;
     log->steps = steps;
-    run_state_begin(log->options.state, first, steps, log->subject.steps_an_epoch);
+    run_state_begin(log->options.state, first, steps, log->subject.steps_per_epoch);
     if (log->speaks)
         start_progress(log);
     struct run_state_view view;
@@ -241,7 +243,7 @@ void run_log_step(struct run_log *log, const struct progress_step *step)
     if (log->loss_count >= log->steps / POINTS || step->step >= log->steps)
         put_point(log, step);
     if (straggler_is_due(&log->late, now_ns))
-        tell_late(log, false, now_ns);
+        log_straggler(log, false, now_ns);
 }
 
 __attribute__((format(printf, 3, 0))) static void note(struct run_log *log, const char *event,
@@ -295,7 +297,7 @@ void run_log_saved(struct run_log *log, uint64_t step)
         return;
     run_state_saved(log->options.state, step);
     if (log->saved && step - log->saved < log->steps / POINTS)
-        return; /* as often as there are points */
+        return; /* at the rate of the points */
     log->saved = step;
     put_event(log, "saved", step, "checkpoint written");
 }

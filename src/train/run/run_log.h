@@ -21,10 +21,10 @@ struct run_log_options {
 
 /* The facts about a run that its model knows. */
 struct run_log_subject {
-    const char *model;     /* "face"; a constant */
-    const char *directory; /* of history and report; NULL: none; must outlive the log */
-    const char *unit;      /* what a step counts: "images"; a constant */
-    double steps_an_epoch; /* 0: epochs are not counted */
+    const char *model;      /* "face"; a constant */
+    const char *directory;  /* of history and report; NULL: none; must outlive the log */
+    const char *unit;       /* what a step counts: "images"; a constant */
+    double steps_per_epoch; /* 0: epochs are not counted */
 };
 
 struct run_log;

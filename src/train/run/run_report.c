@@ -1,4 +1,4 @@
-/* The report of a run as a document; see run_report.h. Its page is in run_report_page.c. */
+/* The report of a run as a document; see run_report.h. run_report_page.c makes the page from it. */
 #include "train/run/run_report.h"
 
 #include "base/mem.h"
@@ -32,9 +32,10 @@ static double step_of(const struct json *line)
     return json_number(json_get(line, "step"), 0);
 }
 
-/* A run that goes on after some step forgets what an earlier one did behind it, for it was lost: a
- * point stays if no later run began before it. More than anybody can see are thinned out, but for
- * the last one. */
+/* Collects the points of the curves. A run that is resumed after some step discards the later
+ * points of earlier runs, since their steps were lost: a point stays if no later run began before
+ * it. If there are more points than a screen can show, they are thinned out, but the last one
+ * stays. */
 static struct json *collect_points(struct arena *arena, const struct json *lines)
 {
     VEC(const struct json *) kept = {0}, all = {0};
@@ -50,7 +51,7 @@ static struct json *collect_points(struct arena *arena, const struct json *lines
             vec_push(&kept, line);
     }
     size_t every = kept.count / POINTS_MAX + 1;
-    for (size_t i = kept.count; i-- > 0;) { /* the last one was pushed first */
+    for (size_t i = kept.count; i-- > 0;) { /* the last point was pushed first */
         if (i % every != 0)
             continue;
         struct json *point = json_clone(arena, kept.items[i]);
@@ -62,7 +63,7 @@ static struct json *collect_points(struct arena *arena, const struct json *lines
     return points;
 }
 
-/* The last ones, of which a checkpoint is only one if no other follows it. */
+/* Collects the last events. A checkpoint is included only if no other follows it. */
 static struct json *collect_events(struct arena *arena, const struct json *lines)
 {
     struct json *events = json_array(arena);
@@ -85,7 +86,7 @@ static struct json *collect_events(struct arena *arena, const struct json *lines
     return events;
 }
 
-/* Time in which somebody was at work: the pauses between runs do not count. */
+/* The time during which a process trained, without the pauses between runs. */
 static double seconds_at_work(const struct json *lines)
 {
     int64_t sum = 0, before = 0;
@@ -106,7 +107,7 @@ struct json *run_report_document(struct arena *arena, const struct json *lines)
     JSON_EACH (line, lines) {
         ended = json_get_int(line, "time", ended);
         started = started ? started : ended;
-        if (json_get(line, "first")) { /* what a run begins with */
+        if (json_get(line, "first")) { /* the first line of a run */
             runs++;
             done = json_number(json_get(line, "first"), 0);
             copy_report_member(arena, document, line, "model");

@@ -1,5 +1,5 @@
-/* The page of a run's report; see run_report.h. One file without a script and without anything from
- * elsewhere; whatever came from outside is escaped. */
+/* The page of a run's report; see run_report.h. One file without scripts and without external
+ * resources. All text from outside is escaped. */
 #include "train/run/run_report.h"
 
 #include "base/mem.h"
@@ -120,7 +120,7 @@ static void write_keys(struct buf *html, const struct json *document)
     buf_append_str(html, "</dl>\n");
 }
 
-/* Losses of workers and resumptions, as lines across the curves. */
+/* Lost workers and resumes, as vertical lines across the curves. */
 static struct run_chart_mark *find_marks(const struct json *document, size_t *ret_count)
 {
     const struct json *events = json_get(document, "events");

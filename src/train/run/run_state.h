@@ -45,14 +45,16 @@ struct run_state *run_state_new(void);
 struct run_state *run_state_free(struct run_state *state); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(run_state)
 
-/* Begins a run of `total` steps, of which `done` were done before. steps_an_epoch 0: epochs are not
- * counted. */
-void run_state_begin(struct run_state *state, uint64_t done, uint64_t total, double steps_an_epoch);
+/* Begins a run of `total` steps, of which `done` were done before. steps_per_epoch 0: epochs are
+ * not counted. */
+void run_state_begin(struct run_state *state, uint64_t done, uint64_t total,
+                     double steps_per_epoch);
 void run_state_step(struct run_state *state, uint64_t step, double loss, uint64_t examples,
                     int64_t now_ns);
 void run_state_accuracy(struct run_state *state, double accuracy);
-/* The process waits for `whom`. NULL: it waits no longer, which a step implies, too. */
-void run_state_wait(struct run_state *state, const char *whom, int64_t now_ns);
+/* The process waits for `peers`, a list of names. NULL: it waits no longer, which a step implies,
+ * too. */
+void run_state_wait(struct run_state *state, const char *peers, int64_t now_ns);
 /* Adds a delay at a collective, caused by a worker that is present but late. */
 void run_state_waited(struct run_state *state, const char *task, int64_t ns);
 void run_state_lost(struct run_state *state); /* a worker was lost */

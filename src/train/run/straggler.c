@@ -1,4 +1,4 @@
-/* Who holds up a run; see straggler.h. */
+/* Names the worker that delays a run; see straggler.h. */
 #include "train/run/straggler.h"
 
 #include "base/str.h"
@@ -13,7 +13,7 @@ static void remember_waits(const struct run_state_view *view, double seconds[RUN
         seconds[i] = view->late[i].seconds;
 }
 
-/* Whom was waited for longest since then; NULL: for nobody. */
+/* The worker that this process has waited longest for since then; NULL: none. */
 static const char *worst_since(const struct run_state_view *view, const double *seconds,
                                double *ret_waited)
 {
@@ -52,8 +52,8 @@ bool straggler_check(struct straggler *watch, const struct run_state_view *view,
     str_copy(watch->told, sizeof(watch->told), much ? worst : "");
     if (!much || same)
         return false;
-    snprintf(ret_text, STRAGGLER_TEXT_MAX, "%s was waited for %.1f s of the last %.0f s", worst,
-             waited, passed);
+    snprintf(ret_text, STRAGGLER_TEXT_MAX, "waited %.1f s of the last %.0f s for %s", waited,
+             passed, worst);
     return true;
 }
 
@@ -64,7 +64,6 @@ bool straggler_summarize(const struct straggler *watch, const struct run_state_v
     const char *worst = worst_since(view, watch->at_begin, &waited);
     if (!worst || waited < 1 || waited <= passed / 20)
         return false;
-    snprintf(ret_text, STRAGGLER_TEXT_MAX, "%s was waited for %.1f s of %.1f s", worst, waited,
-             passed);
+    snprintf(ret_text, STRAGGLER_TEXT_MAX, "waited %.1f s of %.1f s for %s", waited, passed, worst);
     return true;
 }

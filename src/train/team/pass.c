@@ -1,5 +1,5 @@
-/* A team at work; see team.h. Between two stretches of a pass the threads wait for each other, and
- * the first one speaks with the other workers. */
+/* Runs the passes of a team; see team.h. The threads wait for each other between two stretches of a
+ * pass, and the first thread communicates with the other workers. */
 #include "base/system/thread.h"
 #include "train/team/private.h"
 
@@ -63,7 +63,7 @@ static void part_backward(struct team_member *member, const struct team_stretch 
                               sums_of(team, stretch, part));
 }
 
-/* The sums of all parts of all workers, in the order of the batch. */
+/* Gathers the sums of all parts of all workers, in the order of the batch. */
 static int team_exchange_sums(struct team *team, const struct team_stretch *stretch,
                               struct err *err)
 {
@@ -82,8 +82,8 @@ static int team_exchange_sums(struct team *team, const struct team_stretch *stre
     return result;
 }
 
-/* Of the layers of a stretch, which all parts have been through: the threads' gradients added up,
- * by each thread in a slice of them. */
+/* Adds up the gradients of all threads for the layers of a finished stretch. Each thread adds one
+ * slice. */
 static void add_up(struct team_member *member, const struct team_stretch *stretch)
 {
     struct team *team = member->team;
@@ -116,7 +116,7 @@ static void team_barrier(struct team *team)
         pthread_barrier_wait(&team->barrier);
 }
 
-/* The first thread, while the others wait. */
+/* Runs on the first thread while the others wait. */
 static void begin_sum(struct team *team, const struct team_stretch *stretch)
 {
     if (stretch->wide >= 0)
@@ -130,12 +130,12 @@ static void clear_gradients(struct team_member *member)
     struct params *params = member->team->options.params;
     memset(member->largest, 0, params->count * sizeof(float));
     if (member->index == 0)
-        params_clear_gradients(params); /* with the tail */
+        params_clear_gradients(params); /* including the floats behind the gradients */
     else
         memset(member->gradients, 0, params->floats * sizeof(float));
 }
 
-/* Every thread takes the parts whose number is its own modulo the number of threads. */
+/* Each thread takes the parts whose number modulo the number of threads is its own index. */
 static void run_member(struct team_member *member)
 {
     struct team *team = member->team;
@@ -149,7 +149,7 @@ static void run_member(struct team_member *member)
         if (team->is_back)
             add_up(member, stretch);
         if (stretch->whole)
-            team_barrier(team); /* all slices are there before they are sent */
+            team_barrier(team); /* all slices must be complete before they are sent */
         if (member->index == 0)
             begin_sum(team, stretch);
         team_barrier(team);
@@ -161,7 +161,7 @@ static void *member_thread(void *argument)
     struct team_member *member = argument;
     pthread_mutex_lock(&member->team->start);
     pthread_mutex_unlock(&member->team->start);
-    run_member(member); /* which does nothing if a thread could not be started */
+    run_member(member); /* does nothing if a thread could not be started */
     return NULL;
 }
 
@@ -194,7 +194,7 @@ int team_forward(struct team *team, const float *inputs, const struct layer_draw
     return run_plan(team, &team->forward, false, err);
 }
 
-/* What the threads saw of their parts. */
+/* Merges what the threads have recorded about their parts. */
 static void survey_gradients(struct team *team)
 {
     size_t entries = team->options.params->count;

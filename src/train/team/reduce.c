@@ -1,5 +1,5 @@
-/* A team among those of other workers: its gradients become those of the whole batch, to the same
- * bits however the batch is shared; see team.h. */
+/* Sums the gradients of a team over all workers, with the same bits however the batch is shared;
+ * see team.h. */
 #include "train/team/private.h"
 
 #include <math.h>
@@ -9,7 +9,8 @@ static int sum_gradients(struct team *team, struct err *err)
 {
     struct params *params = team->options.params;
     struct reducer *reducer = team->options.reducer;
-    float *tail = params->gradients + params->floats; /* numbers of its own, which must be exact */
+    float *tail =
+        params->gradients + params->floats; /* a separate sum: these numbers must be exact */
     if (team->begun == params->floats && reducer->rounds) {
         int result = reducer->allreduce(reducer, params->gradients, params->floats, err);
         return result < 0 ? result : reducer->allreduce(reducer, tail, PARAMS_TAIL, err);
@@ -23,7 +24,8 @@ static int sum_gradients(struct team *team, struct err *err)
     return result < 0 ? result : finished;
 }
 
-/* What the others say of their parts. Nothing here depends on who did which. */
+/* Gathers the surveys of all workers. The result does not depend on which worker computed which
+ * part. */
 static int gather_surveys(struct team *team, struct err *err)
 {
     struct reducer *reducer = team->options.reducer;
@@ -55,7 +57,8 @@ static void learn_quanta(struct team *team)
                     (size_t)team->survey[0]);
 }
 
-/* With quanta that fit. A collective that fails leaves those from before, which the others have. */
+/* Repeats the backward pass with quanta that fit. If a collective fails, restores the quanta that
+ * the other workers still have. */
 static int add_once_more(struct team *team, const float *tail, struct err *err)
 {
     struct params *params = team->options.params;

@@ -53,7 +53,7 @@ static int reducer_comm_broadcast(struct reducer *reducer, int root, float *data
 
 static int reducer_comm_form(struct reducer_comm *self, struct err *err)
 {
-    bool first = !self->group && self->joining; /* later there are steps to save */
+    bool first = !self->group && self->joining; /* after the first join there are steps to save */
     if (first)
         *self->joining = 1;
     int result = self->group ? comm_group_reform(self->group, err)
@@ -65,7 +65,7 @@ static int reducer_comm_form(struct reducer_comm *self, struct err *err)
     self->reducer.elastic = comm_group_is_elastic(self->group);
     self->reducer.rank = comm_group_rank(self->group);
     self->reducer.size = comm_group_size(self->group);
-    /* All members agree on it, or they could not sum. */
+    /* All members see the same choice; otherwise they could not sum. */
     self->reducer.far = !comm_group_shares_memory(self->group);
     if (self->memory)
         result = comm_group_share(self->group, self->memory, err);
@@ -110,7 +110,7 @@ static void reducer_comm_describe(struct reducer *reducer, char *text, size_t si
     comm_group_describe(reducer_comm_of(reducer)->group, text, size);
 }
 
-/* Their addresses: no two runs can have the same at the same time. */
+/* The hash of the addresses of all tasks: no two running runs have the same. */
 static uint64_t run_of(const struct ty_tf_config *config)
 {
     uint64_t hash = HASH_FNV_START;

@@ -22,7 +22,7 @@ struct reducer_queue {
     struct job jobs[REDUCER_QUEUE_MAX];
     int put, done;
     bool end;
-    int result; /* of the first that failed since the last wait */
+    int result; /* of the first sum that failed since the last wait */
     struct err error;
 };
 

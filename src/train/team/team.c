@@ -1,11 +1,11 @@
-/* The life of a team; see team.h. What it is to do is planned in team_plan.c and done in
- * team_pass.c; team_reduce.c is about the other workers. */
+/* Creates and frees a team; see team.h. plan.c plans its passes, pass.c runs them, reduce.c sums
+ * over the other workers. */
 #include "base/mem.h"
 #include "train/team/private.h"
 
 #include <string.h>
 
-/* A part whose way back is interrupted needs its gradients of activations for itself. */
+/* A part whose backward pass is interrupted needs its own memory for gradients of activations. */
 void team_need_workspaces(struct team *team, const struct team_plan *plan)
 {
     for (int i = 0; plan->count > 1 && i < team->parts && !team->workspaces[i]; i++)
@@ -91,7 +91,7 @@ float *team_learned(struct team *team, size_t *ret_count)
     return team->sum.quantum;
 }
 
-/* Nearly all of a team follows from its share, so it is made anew. */
+/* Nearly everything in a team depends on its share, so the team is created again. */
 int team_share(struct team **team, int samples, int share_max, struct err *err)
 {
     struct team_options options = (*team)->options;

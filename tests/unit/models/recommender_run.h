@@ -1,5 +1,5 @@
-/* A small run of the recommender in one process, for the tests of its training: ratings with a
- * taste behind them, a directory of the test's own, and a client without servers. */
+/* A small run of the recommender in one process, for the tests of its training: ratings that follow
+ * preferences, a scratch directory, and a client without servers. */
 #ifndef TRAINYARD_TEST_RECOMMENDER_RUN_H
 #define TRAINYARD_TEST_RECOMMENDER_RUN_H
 

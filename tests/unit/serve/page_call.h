@@ -1,4 +1,4 @@
-/* A call to a page over the in-process transport, and what came back. */
+/* A request to a page over the in-process transport, and its response. */
 #ifndef TRAINYARD_TESTS_SERVE_PAGE_CALL_H
 #define TRAINYARD_TESTS_SERVE_PAGE_CALL_H
 

@@ -1,5 +1,4 @@
-/* A model that has learnt nothing but tells pictures apart, and people who do not exist: enough to
- * test the page. */
+/* An untrained model that still tells pictures apart, and drawn people: enough to test the page. */
 #ifndef TRAINYARD_TESTS_SERVE_PAGE_FIXTURE_H
 #define TRAINYARD_TESTS_SERVE_PAGE_FIXTURE_H
 

@@ -1,6 +1,5 @@
-/* Training a classifier from beginning to end on drawn pictures: it learns, N workers equal one, it
- * stops and goes on, workers with common variables learn together, and what was learned is
- * exported. */
+/* Trains a classifier on drawn pictures: it learns, N workers give the result of one, a stopped run
+ * is resumed, workers with parameter servers learn together, and the model is exported. */
 #include "thread_reducer.h"
 
 #include "base/rand.h"
@@ -40,7 +39,7 @@ static void put_file(const char *name, const struct buf *buf)
     assert_int_equal(file_write_atomic(path, buf->data, buf->size, 0644, NULL), 0);
 }
 
-/* A bright quarter that says the class, under noise. */
+/* The class is a bright quarter of the picture, under noise. */
 static void put_part(const char *part, uint32_t count)
 {
     _cleanup_buf_ struct buf images, labels;
@@ -115,7 +114,7 @@ static struct idx *opened(enum idx_part part)
     return data;
 }
 
-/* Nobody trains for hours to learn it: no step is made, no log begun. */
+/* The error comes before the first step, and no log is begun. */
 static void test_pictures_that_do_not_fit_are_refused_at_the_start(void **state)
 {
     struct classifier_fit_options options = small_run(20);
@@ -248,7 +247,8 @@ static void it_goes_on_where_it_was_stopped(void **state)
     snprintf(whole, sizeof(whole), "%s/whole", directory);
     snprintf(broken, sizeof(broken), "%s/broken", directory);
     struct classifier_fit_options options = small_run(9);
-    options.optimizer = OPTIMIZER_SGD; /* the others make much of small differences at first */
+    options.optimizer =
+        OPTIMIZER_SGD; /* other optimizers amplify small differences in the first steps */
     options.rate = 0.05f;
     options.fit.model_dir = whole;
     struct classifier_fit_result result = fit_alone(&options);
@@ -272,7 +272,7 @@ static void it_goes_on_where_it_was_stopped(void **state)
         classifier_fit_model_path(i ? broken : whole, file[i], sizeof(file[i]));
         assert_int_equal(classifier_model_load(file[i], &model[i], NULL), 0);
     }
-    /* the first step after a resumption adds as usual: equal within rounding */
+    /* The first step after a resume adds without known quanta: equal within rounding. */
     const struct params *a = classifier_model_params(model[0]),
                         *b = classifier_model_params(model[1]);
     float largest = 0;

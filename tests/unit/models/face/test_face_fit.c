@@ -1,5 +1,5 @@
-/* Training from beginning to end: it learns, N workers equal one, it stops and goes on, it passes
- * over a damaged checkpoint and refuses one that is of another run. */
+/* Trains a face model: it learns, N workers give the result of one, a stopped run is resumed, a
+ * damaged checkpoint is skipped, and one of another run is refused. */
 #include "thread_reducer.h"
 
 #include "base/system/file.h"
@@ -106,7 +106,7 @@ static void bf16_learns_about_as_well(void **state)
     dataset_free(dataset);
 }
 
-/* What is kept is float32 in any case. */
+/* Checkpoints hold float32 for every precision. */
 static void a_run_goes_on_in_another_precision(void **state)
 {
     struct dataset *dataset = people(24, 5);
@@ -202,8 +202,8 @@ static void any_number_of_workers_trains_the_same_bits(void **state)
     dataset_free(dataset);
 }
 
-/* Shares that are no whole parts: equal within rounding, and what another choice of triplets makes
- * of it in eight steps. */
+/* Shares that are not whole parts: equal within rounding, amplified over eight steps by another
+ * choice of triplets. */
 static void an_odd_number_of_workers_comes_close(void **state)
 {
     struct dataset *dataset = people(24, 5);
@@ -276,10 +276,10 @@ static void it_stops_when_asked_and_goes_on_later(void **state)
     assert_int_equal(result.last, 6);
     assert_true(file_exists(file));
     double loss = result.loss;
-    result = fit_alone(&options, dataset); /* nothing left to do */
+    result = fit_alone(&options, dataset); /* all steps were done before */
     assert_int_equal(result.first, 6);
 
-    /* The same bits as of a run that nobody stopped. */
+    /* The same bits as an uninterrupted run. */
     char whole[128], other[256];
     snprintf(whole, sizeof(whole), "%s/whole", directory);
     face_fit_model_path(whole, other, sizeof(other));
@@ -295,7 +295,7 @@ static void it_stops_when_asked_and_goes_on_later(void **state)
     dataset_free(dataset);
 }
 
-/* A worker alone whose links break in the sum of a given step. The first step needs two sums. */
+/* A single worker whose links break in the sum of a given step. The first step needs two sums. */
 enum { STEPS_BEFORE = 4 };
 
 struct breaking_reducer {
@@ -308,7 +308,7 @@ static int breaking_allreduce(struct reducer *reducer, float *data, size_t count
     struct breaking_reducer *self = CONTAINER_OF(reducer, struct breaking_reducer, reducer);
     if (self->sums_left-- > 0)
         return 0;
-    data[0] = 12345; /* half a sum is worth nothing */
+    data[0] = 12345; /* half a sum is unusable */
     return err_set(err, ERR_UNAVAILABLE, "lost worker 2");
 }
 
@@ -353,7 +353,7 @@ static void workers_that_find_together_go_on(void **state)
         fail_msg("%s", err.message);
     assert_int_equal(result.last, 9);
     fclose(options.fit.log.stream);
-    const char *lost = strstr(text, "lost worker 2; waiting for all workers to be there again\n");
+    const char *lost = strstr(text, "lost worker 2; waiting until all workers are back\n");
     assert_non_null(lost);
     assert_non_null(strstr(lost, "going on after step 4 with all workers\nstep 5/9 loss "));
     free(text);
@@ -385,7 +385,7 @@ static void a_damaged_checkpoint_is_passed_over(void **state)
     dataset_free(dataset);
 }
 
-/* Held-out people, or where they are too few those trained on. */
+/* Measured on held-out people, or if they are too few on those trained on. */
 static void the_model_file_says_how_near_strangers_come(void **state)
 {
     struct dataset *dataset = people(24, 5);

@@ -1,6 +1,6 @@
-/* Training the recommender from beginning to end in one process: it learns a taste, the same way
- * each time; rows of their own learn more than shared ones; it stops when asked; and its file gives
- * back the model. */
+/* Trains the recommender in one process: it learns the preferences of the users, the same way each
+ * time; separate rows learn more than shared ones; it stops on request; and a loaded model scores
+ * like the trained one. */
 #include "recommender_run.h"
 
 #include "models/recommender/top.h"

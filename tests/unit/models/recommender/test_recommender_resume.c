@@ -1,5 +1,5 @@
-/* A run of the recommender that was broken off goes on with the same bits; what cannot be gone on
- * from is passed over or refused, and what was finished is not trained again. */
+/* An interrupted run of the recommender is resumed with the same bits; unusable checkpoints are
+ * skipped or refused; a finished run is not trained again. */
 #include "recommender_run.h"
 
 #include "train/run/checkpoint.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Two epochs, 76 or so batches, in a directory of their own below the test's. */
+/* Two epochs, about 76 batches, in a separate directory. */
 static struct recommender_fit_options kept_run(const char *name, char path[128])
 {
     struct recommender_fit_options options = small_run(RECOMMENDER_DEEPFM);
@@ -75,7 +75,7 @@ static void a_run_that_was_broken_off_gives_the_same_bits(void **state)
     assert_same_model(&whole, &parts);
 }
 
-/* What kill -9 leaves: the newest checkpoint is older than the last batch. */
+/* After kill -9 the newest checkpoint is older than the last batch. */
 static void batches_since_the_last_checkpoint_are_done_again(void **state)
 {
     _cleanup_(cleanup_ratings) struct ratings *ratings = taste_ratings(USERS, ITEMS, RATINGS, 8);
@@ -169,7 +169,7 @@ static void what_runs_away_is_not_kept(void **state)
     options.model.label = RECOMMENDER_RATING;
     options.fit.checkpoint_every = 0;
     assert_int_equal(try_fit(&options, ratings, &result, &err), -ERR_INVALID);
-    if (!strstr(err.message, "not numbers any more: begin anew with a lower --learning-rate") ||
+    if (!strstr(err.message, "not numbers any more: start again with a lower --learning-rate") ||
         strstr(err.message, "--clip"))
         fail_msg("%s", err.message);
     assert_int_equal(checkpoints(&options, &newest), 0);

@@ -1,5 +1,5 @@
-/* The fast depthwise convolution against its reference, on random shapes: strides, borders, windows
- * as large as the picture, odd numbers of channels. */
+/* The fast depthwise convolution compared with its reference, on random shapes: strides, borders,
+ * windows as large as the picture, odd numbers of channels. */
 #include "random_floats.h"
 
 #include "train/kernels/kernels.h"

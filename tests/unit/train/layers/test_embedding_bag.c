@@ -1,5 +1,6 @@
-/* Bags of ids: the fast way against the reference on random shapes, gradients against finite
- * differences, what is refused, and a classifier of bags of words that learns a known answer. */
+/* Bags of ids: the fast version compared with the reference on random shapes, gradients compared
+ * with finite differences, refused input, and a classifier of bags of words that learns a known
+ * answer. */
 #include "random_floats.h"
 
 #include "train/layers/embedding_bag.h"
@@ -164,7 +165,7 @@ static void wrong_bags_are_refused(void **state)
     wrong = good;
     wrong.mean = true;
     wrong.weights = weights;
-    assert_refused(bag, wrong, "take their sum");
+    assert_refused(bag, wrong, "use their sum");
     embedding_bag_pull(bag, &(struct embedding_bags){.offsets = offsets}, NULL);
     assert_int_equal(bag->touched, 0); /* no bag at all */
 }

@@ -1,4 +1,4 @@
-/* Losses on one number: their values, and their derivatives against differences. */
+/* Losses on one number: their values, and their derivatives compared with finite differences. */
 #include "train/network/loss_score.h"
 
 #include <math.h>

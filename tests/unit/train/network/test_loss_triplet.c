@@ -1,5 +1,5 @@
-/* The triplet loss: its gradient against finite differences in double, mining against a slow
- * search, and the degenerate batches. */
+/* The triplet loss: its gradient compared with finite differences in double, mining compared with a
+ * slow search, and degenerate batches. */
 #include "random_floats.h"
 
 #include "train/network/loss_triplet.h"

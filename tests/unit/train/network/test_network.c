@@ -1,5 +1,5 @@
-/* The gradient of every layer, in a network, against finite differences of a loss that is a fixed
- * random sum of the outputs; and the rules of building. */
+/* The gradient of every layer, in a network, compared with finite differences of a loss that is a
+ * fixed random sum of the outputs; and the rules of building. */
 #include "random_floats.h"
 
 #include "train/network/network.h"

@@ -1,4 +1,4 @@
-/* Optimizers reach the bottom of a bowl and do what their formulas say; schedules rise and fall. */
+/* Optimizers reach the minimum of a parabola and follow their formulas; schedules rise and fall. */
 #include "random_floats.h"
 
 #include "train/network/optimizer.h"

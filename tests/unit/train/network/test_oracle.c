@@ -1,6 +1,6 @@
-/* Our network, losses and optimizers against PyTorch's numbers: tests/oracle/make_numbers.py made
- * them from the same small network with the same pictures and first values. Run with the path of
- * numbers.txt. */
+/* Our network, losses and optimizers compared with PyTorch's numbers. tests/oracle/make_numbers.py
+ * made them with the same small network, the same pictures and the same initial values. Run with
+ * the path of numbers.txt. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "train/network/loss_softmax.h"

@@ -1,6 +1,6 @@
-/* Checkpoints in the background: the last one put is on disk whatever the disk's pace, what is
- * written is what was there when it was put, and a write that fails is told, leaves nothing behind
- * and stops nothing. */
+/* Checkpoints in the background: the last one is on disk at any speed of the disk, a checkpoint
+ * holds the state of the moment at which it was put, and a failed write is reported, leaves nothing
+ * behind and stops nothing. */
 #include "base/mem.h"
 #include "base/system/file.h"
 #include "train/run/checkpoint_writer.h"

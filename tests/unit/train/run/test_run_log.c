@@ -33,7 +33,7 @@ static void begin(struct heard *heard, const char *events_dir, bool speaks, bool
                                       .state = heard->state,
                                       .events_dir = events_dir};
     heard->log =
-        run_log_new(&options, &(struct run_log_subject){.unit = "images", .steps_an_epoch = 2});
+        run_log_new(&options, &(struct run_log_subject){.unit = "images", .steps_per_epoch = 2});
     run_log_set_role(heard->log, speaks, keeps);
     run_log_begin(heard->log, 0, 4);
 }
@@ -103,11 +103,11 @@ static void who_was_waited_for_is_said_at_the_end(void **state)
     run_state_waited(heard.state, "worker 2", 3600 * (int64_t)1000000000);
     step(&heard, 2, 0.5);
     fflush(heard.stream);
-    assert_null(strstr(heard.text, "waited for"));
+    assert_null(strstr(heard.text, "waited "));
     run_log_free(heard.log);
     heard.log = NULL;
     fflush(heard.stream);
-    assert_non_null(strstr(heard.text, "worker 2 was waited for 3600.0 s of "));
+    assert_non_null(strstr(heard.text, "waited 3600.0 s of "));
     end(&heard);
 }
 

@@ -33,7 +33,7 @@ static void a_large_part_of_a_minute_is_said_once(void **unused)
     run_state_waited(state, "worker 2", 12 * SECOND + SECOND / 2);
     view = view_of(state);
     assert_true(straggler_check(&watch, &view, 70 * SECOND, text));
-    assert_string_equal(text, "worker 2 was waited for 12.5 s of the last 60 s");
+    assert_string_equal(text, "waited 12.5 s of the last 60 s for worker 2");
     assert_false(straggler_is_due(&watch, 129 * SECOND));
     run_state_waited(state, "worker 2", 13 * SECOND);
     view = view_of(state);
@@ -62,7 +62,7 @@ static void the_worst_of_a_run_is_said_at_its_end(void **unused)
     run_state_waited(state, "worker 1", SECOND);
     view = view_of(state);
     assert_true(straggler_summarize(&watch, &view, 61 * SECOND, text));
-    assert_string_equal(text, "worker 1 was waited for 4.0 s of 60.0 s");
+    assert_string_equal(text, "waited 4.0 s of 60.0 s for worker 1");
 }
 
 static void many_late_ones_are_told_apart_as_far_as_there_is_room(void **unused)
