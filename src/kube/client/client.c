@@ -173,7 +173,7 @@ static void on_call_rejected(struct loop_task *task)
 
 static void start_http(struct kube_call *call)
 {
-    static const struct http_listener LISTENER = {on_client_head, on_client_data, on_client_end};
+    static const struct http_callbacks LISTENER = {on_client_head, on_client_data, on_client_end};
     buf_clear(&call->body);
     call->status = 0;
     call->retry_ms = -1;

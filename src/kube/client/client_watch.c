@@ -278,7 +278,7 @@ struct kube_watch *kube_watch_start(struct kube_client *client,
                                     const char *resource_version, kube_watch_event *event,
                                     kube_watch_end *end, void *context)
 {
-    static const struct http_listener LISTENER = {on_watch_head, on_watch_data, on_watch_end};
+    static const struct http_callbacks LISTENER = {on_watch_head, on_watch_data, on_watch_end};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     int64_t seconds = WATCH_MIN_S + (int64_t)rand_below(&client->rand, WATCH_SPREAD_S);
     char *query = arena_printf(arena, "watch=true&allowWatchBookmarks=true&timeoutSeconds=%lld",
