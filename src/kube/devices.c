@@ -1,4 +1,4 @@
-/* GPUs; see devices.h. */
+/* Assigns GPUs to containers; see devices.h. */
 #include "kube/devices.h"
 
 #include "base/mem.h"
@@ -37,7 +37,7 @@ void kube_devices_take(struct kube_devices *devices, const char *annotation)
     }
 }
 
-/* So many of the free ones for a container, the first at or behind *next. */
+/* Returns the numbers of `count` free GPUs for a container, from *next on. */
 static struct json *devices_take(struct arena *arena, const struct kube_devices *devices,
                                  int64_t count, size_t *next)
 {

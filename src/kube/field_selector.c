@@ -1,10 +1,10 @@
-/* Field selectors; see selector.h. */
+/* Parses and matches field selectors; see selector.h. */
 #include "base/str.h"
 #include "kube/selector.h"
 
 #include <string.h>
 
-/* Up to the next comma that no backslash escapes. */
+/* Returns the end of the term: the next comma that is not escaped. */
 static const char *term_end(const char *text)
 {
     for (; *text && *text != ','; text++)
@@ -64,7 +64,7 @@ int kube_field_selector_parse(struct arena *arena, const char *text,
     struct kube_field_term *terms = ARENA_ARRAY(arena, struct kube_field_term, room);
     while (*text) {
         const char *end = term_end(text);
-        /* An empty term says nothing, as upstream. */
+        /* an empty term is ignored, as upstream */
         if (end > text) {
             int result = parse_term(arena, whole, text, end, &terms[count], err);
             if (result < 0)

@@ -8,7 +8,7 @@
 
 struct path_matches {
     struct arena *arena;
-    const struct json **list; /* with room for one more */
+    const struct json **list; /* has room for the final NULL */
     size_t count, room;
 };
 
@@ -157,7 +157,7 @@ const struct json *const *json_path_find(struct arena *arena, const struct json_
 
 /* ---- One value ------------------------------------------------------------------------------- */
 
-/* The member of that name, or the element of a list at the position that the name is. */
+/* Returns the member of that name. In a list, a name that is a number is a position. */
 static const struct json *value_below(const struct json *value, const char *name)
 {
     int64_t position;
@@ -174,7 +174,7 @@ static bool step_is_single(const struct json_path_step *step)
                                        step->first <= JSON_PATH_POSITION_MAX);
 }
 
-/* The path without the braces of kubectl, with the leading '.' that kubectl does not require. */
+/* Returns the path without kubectl's braces and with the leading '.', which is optional. */
 static const char *path_normalize(struct arena *arena, const char *text)
 {
     size_t size = strlen(text);

@@ -21,7 +21,7 @@ static int parser_refuse(struct path_parser *parser, const char *why)
 static int parser_take_path(struct path_parser *parser, const char *ends,
                             const struct json_path **ret);
 
-/* 'text' or "text" with backslashes; `at` is on the quote. */
+/* Parses 'text' or "text", in which a backslash escapes. `at` is on the quote. */
 static int parser_take_quoted(struct path_parser *parser, const char **ret)
 {
     char quote = *parser->at++;
@@ -51,7 +51,7 @@ static bool parser_take_integer(struct path_parser *parser, int64_t *ret)
     return str_to_int64(digits, INT64_MIN, INT64_MAX, ret, NULL) == 0;
 }
 
-/* "0", "-1:", "1:3", "::2". */
+/* Parses "0", "-1:", "1:3" or "::2". */
 static int parser_take_slice(struct path_parser *parser, struct json_path_step *step)
 {
     step->stride = 1;
@@ -89,7 +89,7 @@ static int parser_take_operand(struct path_parser *parser, const struct json **r
     return 0;
 }
 
-/* "?(@.type=="Ready")"; `at` is behind "?(". */
+/* Parses "?(@.type=="Ready")"; `at` is behind "?(". */
 static int parser_take_filter(struct path_parser *parser, struct json_path_step *step)
 {
     static const struct {
@@ -128,7 +128,7 @@ static int parser_take_filter(struct path_parser *parser, struct json_path_step 
     return 0;
 }
 
-/* `at` is behind the bracket. */
+/* Parses the content of brackets; `at` is behind the opening one. */
 static int parser_take_bracket(struct path_parser *parser, struct json_path_step *step)
 {
     int result = 0;
@@ -153,7 +153,7 @@ static int parser_take_bracket(struct path_parser *parser, struct json_path_step
     return 0;
 }
 
-/* Behind a dot: letters up to what ends them, with backslashes before those that would. */
+/* Parses a name behind a dot, in which a backslash escapes special characters. */
 static int parser_take_name(struct path_parser *parser, const char *ends,
                             struct json_path_step *step)
 {
@@ -180,7 +180,7 @@ static int parser_take_path(struct path_parser *parser, const char *ends,
     struct json_path *path = ARENA_NEW(parser->arena, struct json_path);
     while (*parser->at && !strchr(ends, *parser->at)) {
         if (path->count == JSON_PATH_STEPS_MAX)
-            return parser_refuse(parser, "more steps than anybody needs");
+            return parser_refuse(parser, "the path has too many steps");
         struct json_path_step *step = &path->steps[path->count++];
         step->type = STEP_SLICE;
         int result;
@@ -190,7 +190,7 @@ static int parser_take_path(struct path_parser *parser, const char *ends,
         } else if (*parser->at == '.') {
             bool deep = parser->at[1] == '.';
             parser->at += deep ? 2 : 1;
-            if (!*parser->at && path->count == 1) { /* "." is all of it */
+            if (!*parser->at && path->count == 1) { /* "." is the whole object */
                 path->count = 0;
                 break;
             }

@@ -97,8 +97,8 @@ void kube_meta_set_namespace(struct arena *arena, struct json *object, const cha
     set_or_remove(arena, ensure_meta(arena, object), "namespace", namespace_);
 }
 
-/* Taking the last entry away leaves no empty map behind: an object that never had labels and one
- * that lost them should be equal. */
+/* Removing the last entry removes the map, so that an object that lost its labels equals one that
+ * never had any. */
 static void set_entry(struct arena *arena, struct json *object, const char *map_name,
                       const char *key, const char *value)
 {
@@ -220,7 +220,7 @@ struct json *kube_object_make(struct arena *arena, const struct kube_resource *r
     return object;
 }
 
-/* A new member goes to the end; these two belong in front, where every reader expects them. */
+/* New members are appended, but apiVersion and kind belong in front, where readers expect them. */
 static void set_first(struct arena *arena, struct json *object, const char *name, const char *text)
 {
     json_remove(object, name);

@@ -1,5 +1,5 @@
-/* Label selectors: matching, and making them from the objects that carry one; see selector.h. The
- * text form is read by selector_parse.c. */
+/* Matches label selectors and reads them from objects; see selector.h. selector_parse.c parses the
+ * text form. */
 #include "kube/selector.h"
 
 #include "base/mem.h"
@@ -16,7 +16,7 @@ static bool has_value(const struct kube_selector_term *term, const char *value)
     return false;
 }
 
-/* A label that is no number does not match, as upstream. */
+/* A label that is no integer does not match, as upstream. */
 static bool term_compare_numbers(const struct kube_selector_term *term, const char *value)
 {
     int64_t have, limit;

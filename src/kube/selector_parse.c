@@ -1,6 +1,6 @@
-/* The text form of label selectors, by the grammar of upstream: words are what stands between white
- * space and the characters ! = < > ( ) and comma; `in` and `notin` are operators only where one is
- * expected, so a label may be called so. */
+/* Parses the text form of label selectors with the grammar of upstream: words are separated by
+ * white space and the characters ! = < > ( ) and comma. `in` and `notin` are operators only where
+ * an operator is expected, so that a label may have these names. */
 #include "base/str.h"
 #include "kube/selector.h"
 #include "kube/selector_internal.h"
@@ -56,7 +56,7 @@ enum token {
 
 struct parser {
     struct arena *arena;
-    const char *text; /* all of it, for messages */
+    const char *text; /* the whole text, for messages */
     const char *next; /* behind the token */
     enum token token;
     const char *word; /* the token's text; "" at the end */
@@ -115,12 +115,13 @@ static void selector_next_token(struct parser *parser)
     parser->next = at;
 }
 
-/* In upstream's words. `within` a term it is said whose part is wrong. */
+/* Reports an error with the message of upstream. `within`: the message names the term's part that
+ * is wrong. */
 static int selector_refuse(struct parser *parser, bool within, const char *expected)
 {
     return err_set(parser->err, ERR_BAD_REQUEST, "%sfound '%.200s'%s expected: %s",
                    within ? "unable to parse requirement: " : "", parser->word,
-                   /* The one place without a comma. */
+                   /* upstream writes no comma here */
                    str_eq(expected, "'('") ? "" : ",", expected);
 }
 
@@ -132,7 +133,7 @@ static int selector_check_value(struct parser *parser, const char *value)
                    "unable to parse requirement: '%.100s' is no label value", value);
 }
 
-/* A value may be empty: "a=" and "a in (,b)". Leaves the token behind the value. */
+/* Parses a value, which may be empty: "a=" and "a in (,b)". Leaves the token behind the value. */
 static int parse_value(struct parser *parser, const char **ret)
 {
     *ret = "";

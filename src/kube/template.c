@@ -1,4 +1,4 @@
-/* Filling in OpenShift Templates; see template.h. */
+/* Fills in OpenShift Templates; see template.h. */
 #include "kube/template.h"
 
 #include "base/str.h"
@@ -8,8 +8,8 @@
 
 struct filling {
     struct arena *arena;
-    struct json *values;      /* of every parameter, complete: name → string */
-    const struct json *wrong; /* what is looked at */
+    struct json *values;      /* the values of all parameters: name → string */
+    const struct json *wrong; /* the part of the template that is being processed */
     struct err *err;
 };
 
@@ -76,7 +76,7 @@ static int template_collect_values(struct filling *filling, const struct json *p
     return 0;
 }
 
-/* A value nobody asks for is most likely a typing mistake. */
+/* A value without a parameter is probably a typing mistake. */
 static int check_given(struct filling *filling, const struct json *given)
 {
     filling->wrong = NULL;
@@ -95,15 +95,15 @@ static int check_given(struct filling *filling, const struct json *given)
     return 0;
 }
 
-/* The value of the parameter named between `from` and `end`, or NULL. */
+/* Returns the value of the parameter named between `from` and `end`, or NULL. */
 static const char *template_find_value(struct filling *filling, const char *from, const char *end)
 {
     return json_text(
         json_get(filling->values, arena_strndup(filling->arena, from, (size_t)(end - from))));
 }
 
-/* A string that is "${{NAME}}" and nothing else becomes what the value says as JSON: a number, a
- * boolean, an object; or a string where it says nothing of that kind. */
+/* A string that is exactly "${{NAME}}" becomes the value parsed as JSON: a number, a boolean, an
+ * object; or a string if it is no JSON. */
 static bool fill_whole(struct filling *filling, struct json *string)
 {
     size_t size = string->size;
@@ -148,7 +148,7 @@ static int fill_parts(struct filling *filling, struct json *string)
     return 0;
 }
 
-/* As deep as the parser lets a document be. */
+/* The parser limits the depth of the document. */
 static int template_fill(struct filling *filling, struct json *json)
 {
     if (json->type == JSON_STRING)

@@ -1,6 +1,6 @@
-/* One request, one answer: the calls of the client; see client.h. Watches are in client_watch.c,
- * events in event.c. Whatever happens to a call, its `done` comes exactly once and never from
- * within the function that started it, unless the client is freed first. */
+/* The calls of the client, one request and one answer each; see client.h. Watches are in
+ * client_watch.c, events in event.c. The `done` of a call runs exactly once, and never from within
+ * the function that started it, unless the client is freed first. */
 #include "kube/client/client.h"
 
 #include "base/mem.h"
@@ -14,8 +14,8 @@
 enum {
     CALL_TIMEOUT_MS = 30 * 1000,
     LIST_TIMEOUT_MS = 120 * 1000,
-    ANSWER_MAX = 256 << 20, /* bytes; the largest is a list of everything */
-    RETRIES_MAX = 10,       /* of a call that the server has no time for */
+    ANSWER_MAX = 256 << 20, /* bytes of an answer; a list of all objects is the largest */
+    RETRIES_MAX = 10,       /* of a call that is answered with 429 */
     RETRY_AFTER_MAX_MS = 60 * 1000,
 };
 
@@ -23,13 +23,13 @@ struct kube_call {
     struct kube_client *client;
     struct list_link link; /* in kube_client.calls */
     struct http_call *http;
-    struct loop_task rejection; /* for a call that is wrong before it is sent */
+    struct loop_task rejection; /* reports a call that is invalid before it is sent */
     struct err refusal_err;
     struct arena *arena;
     struct http_request request; /* in the arena */
     int64_t timeout_ms;
     struct loop_timer retry;
-    int64_t retry_ms; /* how long the server asks to wait; -1: it does not */
+    int64_t retry_ms; /* the Retry-After of the answer; -1: none */
     int retries;
     struct buf body;
     int status;
@@ -49,7 +49,8 @@ struct kube_client *kube_client_new(struct loop *loop, struct http_transport *tr
     map_init(&client->events);
     hash_key_draw(&client->event_key);
     kube_event_budget_init(&client->event_budget);
-    /* In virtual time the same start gives the same run; on a machine no two clients agree. */
+    /* In virtual time the seed is the same in every run; on a machine it differs between clients.
+     */
     uint64_t seed = (uint64_t)loop_wall_ms(loop);
     if (loop_uv(loop))
         rand_secure(&seed, sizeof(seed));
@@ -94,7 +95,7 @@ struct kube_client *kube_client_free(struct kube_client *client)
     return NULL;
 }
 
-/* The last of a call. Unlinked first: `done` may free the client. */
+/* Ends a call. The call is unlinked first, because `done` may free the client. */
 static void client_call_finish(struct kube_call *call, struct json *object, const struct err *err)
 {
     list_remove(&call->link);
@@ -123,17 +124,18 @@ static int read_answer(struct kube_call *call, struct json **ret, struct err *er
     if (call->status >= 400)
         return kube_status_of_answer(call->status, call->body.data, call->body.size, call->what,
                                      err);
-    /* A list holds many objects: its bytes are the limit, and a value has two at least. */
+    /* The size of the answer limits a list, and each value has at least two bytes. */
     static const struct json_limits limits = {.nodes = ANSWER_MAX / 2};
     if (json_parse(call->arena, call->body.data, call->body.size, &limits, ret, err) < 0) {
-        err->code = ERR_INTERNAL; /* it is the server that is wrong, not our caller */
+        err->code = ERR_INTERNAL; /* the server is at fault, not the caller */
         return err_wrap(err, "%s: the answer is no JSON", call->what);
     }
     return 0;
 }
 
-/* A server that has too much to do says when to come back, and has not looked at the call. Those
- * who were sent away together do not come back together. */
+/* Repeats a call that the server answered with 429, after the time the server named plus a random
+ * part, so that clients that were rejected together do not return together. The server has not
+ * processed the call. */
 static bool retry_later(struct kube_call *call)
 {
     if (call->retry_ms < 0 || call->retries == RETRIES_MAX)
@@ -224,11 +226,11 @@ struct request {
     const struct json *body;
     const char *content_type;
     const char *accept; /* NULL: the whole object */
-    bool strict;        /* unknown fields are to be refused */
+    bool strict;        /* the server must reject unknown fields */
     int64_t timeout_ms;
 };
 
-/* An empty name would ask for the collection, and a '/' for something else altogether. */
+/* An empty name would address the collection, and a '/' another path. */
 static int request_check_names(const struct request *request, struct err *err)
 {
     const char *pieces[] = {request->name ? request->name : "x",
@@ -315,7 +317,7 @@ void kube_list_paged(struct kube_client *client, const struct kube_resource *res
     kube_call_list(client, resource, namespace_, NULL, NULL, page, done, context);
 }
 
-/* A request that carries an object and names who writes it. */
+/* Sends a request with an object and the field manager. */
 static void send_write(struct kube_client *client, struct request request, kube_done *done,
                        void *context)
 {

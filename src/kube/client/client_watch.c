@@ -1,6 +1,6 @@
-/* A watch on the client's transport; see client.h. The server is asked to end it after some
- * minutes, each at another time, so that a server that comes back is not met by all watchers at
- * once; a connection that died without a word is given up a little later. */
+/* Watches on the client's transport; see client.h. Each watch asks the server to end it after some
+ * minutes, at a random time, so that a restarted server is not met by all watchers at once. A
+ * connection that is silent for longer is treated as broken. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/client/client_internal.h"
@@ -13,15 +13,15 @@ enum {
     WATCH_MIN_S = 300,
     WATCH_SPREAD_S = 300,
     WATCH_GRACE_S = 30,
-    WATCH_SILENCE_MS = 150 * 1000, /* a server sends a bookmark every minute */
-    ERROR_BODY_MAX = 64 * 1024,    /* bytes kept of an answer that is no watch */
-    WAITING_MAX = 64 << 20,        /* bytes that may come while a large event is decoded */
+    WATCH_SILENCE_MS = 150 * 1000, /* the server sends a bookmark every minute */
+    ERROR_BODY_MAX = 64 * 1024,    /* bytes kept of an error answer */
+    WAITING_MAX = 64 << 20,        /* bytes that may arrive while a large event is decoded */
 };
 
-/* A large event, decoded by a thread of the pool. */
+/* A large event that a pool thread decodes. */
 struct decoding {
     struct loop_work work;
-    struct kube_watch *watch; /* NULL: stopped meanwhile */
+    struct kube_watch *watch; /* NULL: the watch was stopped in the meantime */
     struct buf line;
     struct arena *arena;
     struct watch_event event;
@@ -32,18 +32,18 @@ struct decoding {
 struct kube_watch {
     struct kube_client *client; /* NULL once stopped */
     struct list_link link;      /* in kube_client.watches */
-    struct http_call *http;     /* NULL once it ended */
+    struct http_call *http;     /* NULL after the request has ended */
     int status;
     struct buf error_body;
     struct watch_decoder decoder;
-    struct decoding *decoding; /* under way, or NULL */
-    struct buf waiting;        /* came meanwhile */
-    bool ended;                /* … and this is how it ended: */
+    struct decoding *decoding; /* the large event that is being decoded, or NULL */
+    struct buf waiting;        /* data that arrived while the event is decoded */
+    bool ended;                /* the request ended while the event is decoded */
     struct err end_err;
-    struct arena *event_arena; /* of the large object being given out, or NULL */
+    struct arena *event_arena; /* the arena of the large object that is being given out, or NULL */
     char *what;
     struct loop_timer silence;
-    bool busy; /* a callback is running: keep the memory */
+    bool busy; /* a callback runs: the memory must stay */
     kube_watch_event *event;
     kube_watch_end *end;
     void *context;
@@ -138,7 +138,7 @@ static void watch_decode_line(struct loop_work *work)
 
 static void on_decoded(struct loop_work *work);
 
-/* The line is what the decoder has and `data`. */
+/* Decodes a line that consists of the decoder's beginning and `data`. */
 static void start_decoding(struct kube_watch *watch, const char *data, size_t size)
 {
     struct decoding *decoding = mem_zalloc(sizeof(*decoding));
@@ -152,7 +152,7 @@ static void start_decoding(struct kube_watch *watch, const char *data, size_t si
     loop_work_start(watch->client->loop, &decoding->work);
 }
 
-/* Decode line by line up to a large one; what is behind it waits. */
+/* Decodes line by line up to a large event; the data behind it waits. */
 static int watch_feed(struct kube_watch *watch, const char *data, size_t size, struct err *err)
 {
     const char *end = data + size;
@@ -172,7 +172,7 @@ static int watch_feed(struct kube_watch *watch, const char *data, size_t size, s
     return result;
 }
 
-/* Feed, and see what has become of the watch: false if it is gone. */
+/* Feeds the data. Returns false if the watch is gone afterwards. */
 static bool watch_take_data(struct kube_watch *watch, const char *data, size_t size)
 {
     struct err err = ERR_INIT;
@@ -246,8 +246,8 @@ static void on_watch_data(void *context, const void *data, size_t size)
     }
 }
 
-/* Nothing came for so long that the line is taken for dead, whatever it looks like: as if the
- * server had ended the watch. */
+/* The connection was silent for too long and counts as broken: the watch ends as if the server had
+ * ended it. */
 static void on_silence(struct loop_timer *timer)
 {
     give_end(CONTAINER_OF(timer, struct kube_watch, silence), NULL);

@@ -1,8 +1,7 @@
-/* Recording core/v1 Events; see client.h. The same news again raises the count of the event that
- * told it first. Repetitions are written some seconds after they happened, or when the budget
- * (event_budget.h) allows it, all of them at once: so no flood of news becomes a flood of
- * requests. New events stand in line, and one is under way at a time: what a controller does goes
- * before what it tells. */
+/* Records core/v1 Events; see client.h. A repeated event raises the count of the first one.
+ * Repetitions are written together, some seconds later or when the budget (event_budget.h) allows
+ * it, so that many repetitions cause few requests. New events wait in a queue, and one is written
+ * at a time, so that the controller's own calls come first. */
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/moment.h"
@@ -15,20 +14,22 @@
 #include <string.h>
 
 enum {
-    EVENTS_KEPT = 1024,  /* remembered for counting; the oldest are forgotten */
+    EVENTS_KEPT = 1024,  /* events kept for counting; the oldest are dropped */
     MESSAGE_MAX = 1024,  /* bytes that the API allows */
-    NAME_BASE_MAX = 236, /* of the object's name in the event's: 253 less ".%016x" */
+    NAME_BASE_MAX = 236, /* bytes of the object's name in the event's name: 253 less ".%016x" */
     COUNT_DELAY_MS = 5000,
-    UNDER_WAY_MAX = 1,         /* new events; more would take the time of what they tell of */
-    LINE_MAX = 512,            /* waiting; further ones are dropped … */
-    LINE_IMPORTANT_MAX = 4096, /* … unless they are warnings or the first of their reason */
+    UNDER_WAY_MAX =
+        1, /* new events that are written at once; more would delay the controller's calls */
+    LINE_MAX = 512, /* queued events; further ones are dropped */
+    LINE_IMPORTANT_MAX =
+        4096, /* queued events, if the new one is a warning or the first of its reason */
 };
 
-/* Who tells what about which object. */
+/* The content of an event: reporting component, object, reason and message. */
 struct content {
     const char *api_version, *kind, *namespace_, *name, *uid, *resource_version, *field_path;
     const char *component, *type, *reason, *message;
-    bool combined; /* several messages are told as one event: the newest of them */
+    bool combined; /* several messages share one event, which has the newest */
 };
 
 struct kube_event_entry {
@@ -37,24 +38,24 @@ struct kube_event_entry {
     struct arena *arena;   /* holds the texts of `content` and the name */
     struct content content;
     const char *name;
-    char *newest_message; /* instead of the one in `content`, or NULL */
+    char *newest_message; /* the message instead of the one in `content`, or NULL */
     int64_t first_ms, last_ms;
     int64_t count;                   /* how often it happened */
-    int64_t written_count;           /* of which the server knows, or is being told */
-    bool under_way;                  /* being written, or in line for it */
-    struct kube_event_entry *behind; /* in line */
+    int64_t written_count;           /* the count that the server has or is being sent */
+    bool under_way;                  /* being written, or queued */
+    struct kube_event_entry *behind; /* next in the queue */
     struct loop_timer timer;         /* until the count is written */
 };
 
-/* A short name for a long text: thousands of events are remembered. Two texts share one once in
- * 2^64, and what an attacker writes does not help it. */
+/* A short key for a long text, because thousands of events are kept. Two texts share a key with
+ * probability 2^-64; the hash is keyed, so that an attacker cannot choose texts that do. */
 static const char *event_digest(struct arena *arena, const struct kube_client *client,
                                 const char *text)
 {
     return arena_printf(arena, "%016" PRIx64, hash_bytes(&client->event_key, text, strlen(text)));
 }
 
-/* Whose budget it takes from: an object's, for who tells about it; and there a reason's. */
+/* The budget of an event: per object and reporting component, and in it per reason. */
 static const char *budget_object(struct arena *arena, const struct kube_client *client,
                                  const struct content *content)
 {
@@ -68,7 +69,7 @@ static const char *budget_reason(struct arena *arena, const struct content *cont
     return arena_printf(arena, "%s\n%s", content->type, content->reason);
 }
 
-/* The same news have the same key. */
+/* Equal events have equal keys. */
 static const char *content_key(struct arena *arena, const struct kube_client *client,
                                const struct content *content)
 {
@@ -97,8 +98,8 @@ void kube_client_forget_events(struct kube_client *client)
     client->first_queued = client->last_queued = NULL;
 }
 
-/* Room for one more. Who is written, or stands in line for it, stays: then there are more for a
- * while. Behind the first in line all stand in it. */
+/* Makes room for one more event. Entries that are being written or queued stay, so that there may
+ * be too many for a while. All entries newer than the first queued one are queued too. */
 static void forget_oldest(struct kube_client *client)
 {
     LIST_EACH_SAFE (struct kube_event_entry, entry, &client->events_by_age, link) {
@@ -114,7 +115,7 @@ static const char *message_of(const struct kube_event_entry *entry)
     return entry->newest_message ? entry->newest_message : entry->content.message;
 }
 
-/* An event lives in a namespace even where its object does not. */
+/* An event has a namespace even if its object has none. */
 static const char *namespace_of(const struct kube_event_entry *entry)
 {
     return *entry->content.namespace_ ? entry->content.namespace_ : "default";
@@ -159,7 +160,7 @@ static void send_next(struct kube_client *client);
 static void event_entry_settle(struct kube_event_entry *entry, const struct err *err)
 {
     entry->under_way = false;
-    /* Not made, or gone since (events expire): the next time makes a new one. */
+    /* The event was not created, or has expired: the next repetition creates a new one. */
     if (err)
         event_entry_free(entry);
     else if (entry->count > entry->written_count)
@@ -252,8 +253,8 @@ static void raise_count(struct kube_event_entry *entry)
         loop_timer_start(&entry->timer, COUNT_DELAY_MS);
 }
 
-/* In the order in which things happened, as events of one object are listed by their names: the
- * time, the place within its millisecond, and what tells it from the events of others. */
+/* Names sort in the order of the events, because events are listed by name: the time, the position
+ * within its millisecond, and a random part. */
 static unsigned long long event_number(struct kube_client *client)
 {
     int64_t now = loop_wall_ms(client->loop);
@@ -263,7 +264,7 @@ static unsigned long long event_number(struct kube_client *client)
            (rand_next(&client->rand) & 0xffff);
 }
 
-/* The texts of the news and the event's name, in memory of exactly their size. */
+/* Copies the texts of the content and the event's name into memory of exactly their size. */
 static void copy_texts(struct kube_event_entry *entry, const struct content *content)
 {
     const char **texts[] = {
@@ -300,7 +301,7 @@ static struct kube_event_entry *entry_new(struct kube_client *client, const char
     return entry;
 }
 
-/* Cut at the start of a character, so that what is left is UTF-8. */
+/* Cuts the message at a character boundary, so that it stays UTF-8. */
 static void cut_message(char *message)
 {
     if (strlen(message) <= MESSAGE_MAX)

@@ -6,15 +6,15 @@
 
 #include <stdlib.h>
 
-/* An object, or a reason of one. */
+/* The budget of an object, or of a reason of an object. */
 struct kube_event_topic {
     struct list_link link; /* in kube_event_budget.by_use */
     char *key;
     double tokens;
     int64_t filled_ms;
-    int64_t heard_ms; /* of a reason: when it last had news */
-    int told_apart;   /* of a reason: messages with an event of their own */
-    bool spent;       /* something was written */
+    int64_t heard_ms; /* for a reason: time of the last event */
+    int told_apart;   /* for a reason: number of messages with an event of their own */
+    bool spent;       /* an event was written */
 };
 
 void kube_event_budget_init(struct kube_event_budget *budget)
@@ -66,8 +66,8 @@ static struct kube_event_topic *reason_get(struct kube_event_budget *budget, con
     return topic_get(budget, key, KUBE_EVENT_REASON_BURST, now_ms);
 }
 
-/* For an object and a reason that may be new. Before they are asked for: what is forgotten must not
- * be one of them. */
+/* Makes room for an object and a reason. Must run before their budgets are looked up, so that it
+ * drops neither of them. */
 static void make_room(struct kube_event_budget *budget)
 {
     LIST_EACH_SAFE (struct kube_event_topic, topic, &budget->by_use, link) {

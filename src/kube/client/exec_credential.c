@@ -1,5 +1,5 @@
-/* Credential plugins as text: their field in a kubeconfig, what they are told, what they answer;
- * see exec_plugin.h. Pure. */
+/* Parses the `exec` field of a kubeconfig and the output of a credential plugin, and writes its
+ * input; see exec_plugin.h. Pure. */
 #include "base/json/json.h"
 #include "base/mem.h"
 #include "base/moment.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { LIST_MAX = 1000 }; /* arguments, variables */
+enum { LIST_MAX = 1000 }; /* of arguments and of variables */
 
 /* ---- the kubeconfig's field ------------------------------------------------------------------ */
 
@@ -65,7 +65,8 @@ static int read_interactive(const struct json *exec, bool required, enum exec_in
     return -1;
 }
 
-/* A path in it is relative to the kubeconfig; a mere name is looked for in $PATH. */
+/* Returns the path of the command: a relative path starts at the kubeconfig, and a name without '/'
+ * is searched in $PATH. */
 static const char *exec_credential_command_path(struct arena *arena, const char *path,
                                                 const char *command)
 {
@@ -75,8 +76,8 @@ static const char *exec_credential_command_path(struct arena *arena, const char 
     return arena_printf(arena, "%.*s/%s", (int)(slash - path), path, command);
 }
 
-/* The cluster's entry as plugins know it: the same names, without what stays between us and files,
- * and with the setting that the kubeconfig keeps for plugins. */
+/* Returns the cluster as plugins get it: the same names, without the paths of files, and with the
+ * kubeconfig's setting for plugins. */
 static struct json *describe_cluster(struct arena *arena, const struct json *cluster)
 {
     static const char *const KEPT[] = {"server", "tls-server-name", "insecure-skip-tls-verify",

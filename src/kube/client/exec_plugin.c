@@ -1,4 +1,4 @@
-/* Running a credential plugin; see exec_plugin.h. */
+/* Runs a credential plugin; see exec_plugin.h. */
 #include "kube/client/exec_plugin.h"
 
 #include "base/buf.h"
@@ -18,13 +18,13 @@
 
 enum { ANSWER_MAX = 1024 * 1024, STDERR_MAX = 16 * 1024, LINE_TEXT_MAX = 300 };
 
-/* One that runs. */
+/* A running plugin. */
 struct run {
     const struct exec_plugin *plugin;
-    bool interactive; /* it has the user's terminal */
+    bool interactive; /* the plugin uses the user's terminal */
     pid_t pid;
     int pid_fd, out_fd, err_fd;
-    struct buf answer, stderr_text; /* what it printed, and what it said on standard error */
+    struct buf answer, stderr_text; /* its standard output and standard error */
 };
 
 /* ---- starting -------------------------------------------------------------------------------- */
@@ -37,7 +37,8 @@ static char **make_environment(struct arena *arena, const struct exec_plugin *pl
         count++;
     while (plugin->env[more])
         more++;
-    /* The first of a name counts for most programs: ours come before those of this process. */
+    /* Most programs use the first variable of a name: the plugin's variables come before those of
+     * this process. */
     char **all = arena_alloc(arena, (count + more + 2) * sizeof(*all));
     all[at++] = arena_printf(arena, "KUBERNETES_EXEC_INFO=%s",
                              exec_plugin_info(arena, plugin, interactive));
@@ -66,7 +67,8 @@ static char **make_arguments(struct arena *arena, const struct exec_plugin *plug
     return all;
 }
 
-/* Its children end with it; but only what is of the terminal's own group may read of it. */
+/* The plugin gets a process group of its own, so that its children can be killed too, unless it
+ * uses the terminal: only the terminal's group may read from it. */
 static int plugin_run_spawn(struct arena *arena, struct run *run, int out_fd, int err_fd)
 {
     const struct spawn how = {
@@ -113,7 +115,8 @@ static int plugin_run_start(struct arena *arena, struct run *run, struct err *er
 
 /* ---- listening ------------------------------------------------------------------------------- */
 
-/* A piece of what is there; its size, 0 if there is none now. Closes the descriptor at its end. */
+/* Reads some of the available data. Returns its size, or 0 if there is none now. Closes the
+ * descriptor at the end of file. */
 static size_t plugin_read_some(int *fd, char *data, size_t size)
 {
     ssize_t got = *fd < 0 ? 0 : read(*fd, data, size);
@@ -130,7 +133,7 @@ static void take_all(struct run *run)
     for (size_t size; (size = plugin_read_some(&run->out_fd, data, sizeof(data))) > 0;)
         buf_append(&run->answer, data, size);
     for (size_t size; (size = plugin_read_some(&run->err_fd, data, sizeof(data))) > 0;) {
-        if (run->stderr_text.size > STDERR_MAX) /* its last line counts */
+        if (run->stderr_text.size > STDERR_MAX) /* only the last line is used */
             buf_consume(&run->stderr_text, run->stderr_text.size - STDERR_MAX / 2);
         buf_append(&run->stderr_text, data, size);
         if (run->interactive)
@@ -143,7 +146,7 @@ static void kill_run(struct run *run)
     kill(run->interactive ? run->pid : -run->pid, SIGKILL);
 }
 
-/* Until it has ended: a child that it leaves behind with its pipes is not waited for. */
+/* Waits until the plugin has ended, but not for a child that it left with its pipes open. */
 static int listen_to(struct run *run, int cancel_fd, struct err *err)
 {
     int64_t deadline = moment_monotonic_ms() + EXEC_TIMEOUT_MS;
@@ -154,7 +157,7 @@ static int listen_to(struct run *run, int cancel_fd, struct err *err)
                                  {.fd = cancel_fd, .events = POLLIN}};
         int64_t left = deadline - moment_monotonic_ms();
         int ready = poll(polls, 4, run->interactive ? -1 : left > 0 ? (int)left : 0);
-        /* Looked at before its pipes are read: what it said is in them by then. */
+        /* The end is checked before the pipes are read, so that all its output is read. */
         bool ended = ready > 0 && polls[0].revents;
         take_all(run);
         if (run->answer.overflowed)
@@ -162,7 +165,7 @@ static int listen_to(struct run *run, int cancel_fd, struct err *err)
                            "credential plugin '%.200s' printed more than %d bytes",
                            run->plugin->command, ANSWER_MAX);
         if (ended || (run->pid_fd < 0 && run->out_fd < 0 && run->err_fd < 0))
-            break; /* the second where the kernel has no descriptors of processes */
+            break; /* the second condition is for kernels without pidfd */
         if (ready > 0 && polls[3].revents)
             return err_set(err, ERR_CANCELED, "credential plugin '%.200s': not waited for any more",
                            run->plugin->command);
@@ -176,7 +179,7 @@ static int listen_to(struct run *run, int cancel_fd, struct err *err)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* The last line that says something, shortened; "" if there is none. */
+/* Returns the last line that is not blank, shortened; "" if there is none. */
 static void last_line(const struct buf *stderr_text, char line[LINE_TEXT_MAX])
 {
     const char *end = stderr_text->data + stderr_text->size, *start;
@@ -187,7 +190,7 @@ static void last_line(const struct buf *stderr_text, char line[LINE_TEXT_MAX])
     snprintf(line, LINE_TEXT_MAX, "%.*s",
              (int)(end - start < LINE_TEXT_MAX ? end - start : LINE_TEXT_MAX), start);
     for (char *c = line; *c; c++)
-        if ((unsigned char)*c < ' ') /* colours, and worse */
+        if ((unsigned char)*c < ' ') /* escape sequences */
             *c = ' ';
 }
 

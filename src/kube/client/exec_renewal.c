@@ -1,4 +1,4 @@
-/* Running a credential plugin again; see exec_renewal.h. */
+/* Runs a credential plugin again; see exec_renewal.h. */
 #include "kube/client/exec_renewal.h"
 
 #include "base/mem.h"
@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 enum {
-    AHEAD_MAX_MS = 60 * 1000, /* before it expires; of a short life, a fifth of it */
-    GAP_MIN_MS = 5 * 1000,    /* between two runs, however the server answers */
+    AHEAD_MAX_MS = 60 * 1000, /* the most time before the expiry; a short-lived credential is
+                                 renewed after four fifths */
+    GAP_MIN_MS = 5 * 1000,    /* least time between two runs */
     GAP_MAX_MS = 5 * 60 * 1000,
 };
 
@@ -19,12 +20,12 @@ struct exec_renewal {
     exec_renewed *renewed;
     void *context;
     struct loop_timer timer;
-    int64_t ran_ms; /* the last time */
-    int64_t gap_ms; /* to the next try, while it fails */
+    int64_t ran_ms; /* time of the last run */
+    int64_t gap_ms; /* time to the next run after a failure */
     int cancel_fd;
     bool running, freed;
 
-    struct loop_work work; /* and what it writes: the pool's while it runs */
+    struct loop_work work; /* the pool thread writes the members below while the plugin runs */
     struct arena *arena;
     struct exec_credential credential;
     struct err err;
@@ -38,7 +39,7 @@ static void renewal_free(struct exec_renewal *renewal)
     free(renewal);
 }
 
-/* The next run, for a credential that lives so long. */
+/* Schedules the next run for a credential that expires at that time. */
 static void renewal_schedule(struct exec_renewal *renewal, int64_t expires_ms)
 {
     int64_t now = loop_wall_ms(renewal->loop);

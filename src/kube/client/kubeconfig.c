@@ -1,5 +1,5 @@
-/* Finding kubeconfigs and reading the files they name; see kubeconfig.h. What stands in them is
- * kubeconfig_parse.c's, writing them kubeconfig_write.c's. */
+/* Finds kubeconfigs and reads the files that they name; see kubeconfig.h. kubeconfig_parse.c parses
+ * their content, kubeconfig_write.c writes them. */
 #include "kube/client/kubeconfig.h"
 
 #include "base/source.h"
@@ -26,7 +26,7 @@ static int kubeconfig_read_file(struct arena *arena, const char *path, const cha
     return 0;
 }
 
-/* A token's file ends with a newline as often as not. */
+/* A token file may end with a newline. */
 static int read_token(struct arena *arena, const char *path, const char **ret, struct err *err)
 {
     const char *text = NULL;
@@ -53,7 +53,7 @@ static int load_pem(struct arena *arena, const struct kubeconfig *config, const 
     return result;
 }
 
-/* What the kubeconfig only names. */
+/* Reads the files that the kubeconfig names. */
 static int load_files(struct arena *arena, struct kubeconfig *config, struct err *err)
 {
     int result =
@@ -73,7 +73,7 @@ static int load_files(struct arena *arena, struct kubeconfig *config, struct err
     return result;
 }
 
-/* Those of the paths that exist; all of them where `all_must`. */
+/* Reads the existing files of the paths. all_must: a missing file is an error. */
 static int read_files(struct arena *arena, char *const *paths, size_t count, bool all_must,
                       const char *context, struct kubeconfig *ret, struct err *err)
 {

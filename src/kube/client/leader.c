@@ -1,6 +1,5 @@
-/* Leader election; see leader.h for the protocol and lease.h for its decisions. One call is under
- * way at a time. What the answer to a write would have been is never guessed: after a failure the
- * lease is read again. */
+/* Leader election; see leader.h for the protocol and lease.h for its decisions. One call is in
+ * flight at a time. The result of a failed write is never guessed: the lease is read again. */
 #include "kube/client/leader.h"
 
 #include "base/mem.h"
@@ -22,17 +21,17 @@ struct kube_leader {
     char *namespace_, *name, *identity;
     int64_t lease_ms, renew_ms, retry_ms;
 
-    struct arena *arena; /* of the lease */
-    struct json *lease;  /* as last seen; NULL: none, or not known */
-    char *record;        /* of the lease that was seen last, and when it was first */
+    struct arena *arena; /* holds the lease */
+    struct json *lease;  /* the lease as last seen; NULL: none, or unknown */
+    char *record; /* the record of the lease that was seen last, and when it was first seen */
     int64_t seen_ms;
-    bool others; /* it named somebody else */
-    bool gone;   /* it was there and is not any more; since gone_ms */
+    bool others; /* the record named another holder */
+    bool gone;   /* the lease existed and was deleted, since gone_ms */
     int64_t gone_ms;
-    char *last_message; /* said last */
+    char *last_message; /* the last message */
 
     bool leading, resigned, under_way;
-    int64_t sent_ms; /* of the write that is under way */
+    int64_t sent_ms; /* when the present write was sent */
     struct loop_timer retry, deadline;
     struct loop_task resign_task;
     void (*resign_done)(void *context);
@@ -93,7 +92,7 @@ static void leader_take_office(struct kube_leader *leader)
 {
     int64_t left_ms = leader->sent_ms + leader->renew_ms - loop_now_ms(leader->loop);
     if (left_ms <= 0)
-        return; /* too late an answer to build on */
+        return; /* the answer came too late to lead on it */
     loop_timer_start(&leader->deadline, left_ms);
     if (leader->leading)
         return;
@@ -140,13 +139,13 @@ void kube_leader_resign(struct kube_leader *leader, void (*done)(void *context))
     leader->resign_done = done;
     loop_timer_stop(&leader->retry);
     loop_timer_stop(&leader->deadline);
-    if (!leader->under_way) /* else when that is answered: it may be what makes us holder */
+    if (!leader->under_way) /* else when the present call is answered: it may make us the holder */
         loop_defer(leader->loop, &leader->resign_task);
 }
 
 /* ---- asking and writing ---------------------------------------------------------------------- */
 
-/* A call has ended, and the next one comes later. */
+/* A call has ended; schedules the next one. */
 static void pause_attempts(struct kube_leader *leader)
 {
     leader->under_way = false;
@@ -155,7 +154,7 @@ static void pause_attempts(struct kube_leader *leader)
         return;
     }
     uint64_t spread_ms = (uint64_t)leader->retry_ms / 5 + 1;
-    /* Those who stand by do not come all at once; who leads keeps its pace. */
+    /* Candidates retry at random times; a leader keeps its interval. */
     int64_t more_ms = leader->leading ? 0 : (int64_t)rand_below(&leader->client->rand, spread_ms);
     loop_timer_start(&leader->retry, leader->retry_ms + more_ms);
 }
@@ -217,8 +216,8 @@ static void leader_decide(struct kube_leader *leader)
     }
 }
 
-/* Somebody deleted the lease under its holder, who may not know yet: wait as for any holder. Only
- * who held it makes it again at once. */
+/* The lease was deleted while another process held it, and the holder may not know yet: wait as for
+ * any holder. Only its last holder creates it again at once. */
 static bool may_still_be_held(struct kube_leader *leader)
 {
     int64_t now_ms = loop_now_ms(leader->loop);
@@ -256,7 +255,7 @@ static void on_read(void *context, struct json *object, const struct err *err)
 static void leader_attempt(struct kube_leader *leader)
 {
     leader->under_way = true;
-    if (leader->leading && leader->lease) /* nobody writes it but us */
+    if (leader->leading && leader->lease) /* no other process writes the lease */
         write_lease(leader);
     else
         kube_get(leader->client, &KUBE_LEASES, leader->namespace_, leader->name, on_read, leader);

@@ -1,4 +1,4 @@
-/* Waiting for one's own writes to be seen; see own_writes.h. */
+/* Waits for own writes to be shown; see own_writes.h. */
 #include "kube/client/own_writes.h"
 
 #include "base/str.h"
@@ -23,7 +23,8 @@ void kube_own_writes_forget(struct kube_own_writes *writes)
     kube_own_writes_init(writes);
 }
 
-/* Versions of one resource are numbers that grow; one that is no number is not waited for. */
+/* Versions of one resource are increasing numbers. Returns 0 for a version that is no number, which
+ * is not waited for. */
 static int64_t own_write_version(const struct json *object)
 {
     int64_t version;

@@ -1,5 +1,5 @@
-/* Counting who shares an object, and what it shares; see shared_object.h. A base is whole itself,
- * and stays as long as somebody shares with it: at most one for every object. */
+/* Reference counts of objects, and sharing between them; see shared_object.h. A base shares nothing
+ * itself and stays as long as another object shares with it. */
 #include "kube/client/shared_object.h"
 
 #include "base/hash.h"
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* About what a copy takes that shares nothing: enough to tell whether sharing pays. */
+/* Estimates the size of a copy that shares nothing: enough to decide whether sharing saves memory.
+ */
 static size_t object_estimate_size(const struct json *json)
 {
     size_t weight = sizeof(*json) + (json->name ? strlen(json->name) + 1 : 0);
@@ -21,7 +22,7 @@ static size_t object_estimate_size(const struct json *json)
     return weight;
 }
 
-/* The bytes a copy takes. */
+/* Returns the bytes that a copy takes. */
 static size_t object_copy_size(const struct json *json, const struct kube_object *base)
 {
     _cleanup_(cleanup_arena) struct arena *draft = arena_new();
@@ -41,7 +42,7 @@ struct kube_object *kube_object_adopt(struct arena *arena, struct json *json)
     return object;
 }
 
-/* Thousands of these live long: each has memory of exactly its size. */
+/* Thousands of objects live long, so each has memory of exactly its size. */
 static struct kube_object *object_new(const struct json *json, struct kube_object *base,
                                       size_t size)
 {

@@ -1,4 +1,4 @@
-/* Decoding the stream of a watch; see watch_decoder.h. */
+/* Decodes the stream of a watch; see watch_decoder.h. */
 #include "kube/client/watch_decoder.h"
 
 #include "base/mem.h"
@@ -58,7 +58,7 @@ int watch_decoder_read(struct arena *arena, const char *line, size_t size, struc
     return err_set(err, ERR_INTERNAL, "watch: unknown event type '%.32s'", type);
 }
 
-/* *ret_stop: the receiver wants no more. */
+/* *ret_stop: the receiver wants no further events. */
 static int decode_line(struct watch_decoder *decoder, const char *line, size_t size,
                        watch_decoder_event *event, void *context, bool *ret_stop, struct err *err)
 {
@@ -82,7 +82,7 @@ int watch_decoder_feed(struct watch_decoder *decoder, const void *data, size_t s
     const char *at = data, *end = at + size;
     for (const char *newline; at < end && (newline = memchr(at, '\n', (size_t)(end - at)));
          at = newline + 1) {
-        /* A line that came in one piece is read where it lies. */
+        /* A line that arrived in one piece is decoded without a copy. */
         const char *line = at;
         size_t length = (size_t)(newline - at);
         bool stop = false;

@@ -1,6 +1,6 @@
-/* The queue of keys; see workqueue.h. A key has an entry from its first addition until nothing is
- * left to remember of it. Workers are started from a turn of their own, never from within an
- * addition or the end of another's work. */
+/* The queue of keys; see workqueue.h. A key has an entry from its first addition until it has no
+ * work and no backoff. Workers are started from a loop task, never from within an addition or the
+ * end of other work. */
 #include "kube/client/workqueue.h"
 
 #include "base/map.h"
@@ -13,12 +13,12 @@ enum { BACKOFF_FIRST_MS = 5, BACKOFF_MAX_MS = 30 * 1000, FAILURES_MAX = 32 };
 struct entry {
     struct workqueue *queue;
     char *key;
-    struct entry *next; /* of those that wait */
+    struct entry *next; /* next waiting entry */
     bool waiting;
     bool running;
-    bool again;   /* added while it ran */
-    bool called;  /* within the worker's call: the key's text must stay */
-    int failures; /* in a row */
+    bool again;   /* added while its work runs */
+    bool called;  /* the worker is being called: the key's text must stay valid */
+    int failures; /* failures in a row */
     struct loop_timer delay;
 };
 
@@ -28,10 +28,10 @@ struct workqueue {
     workqueue_worker *worker;
     void *context;
     struct map entries;
-    struct entry *first, **last; /* waiting, in the order of their addition */
+    struct entry *first, **last; /* waiting entries, in the order of their addition */
     size_t waiting, running;
     struct loop_task task;
-    bool dispatching, freed; /* freed by a worker: the rest follows when it returns */
+    bool dispatching, freed; /* freed by a worker: the memory is freed when it returns */
 };
 
 static void workqueue_dispatch(struct loop_task *task);

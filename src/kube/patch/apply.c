@@ -15,7 +15,7 @@ struct applying {
     struct managed_fields managed;
     struct managed_entry *own;
     struct json *merged;
-    struct typed_comparison comparison; /* of what the write can change */
+    struct typed_comparison comparison; /* of the fields that the write can change */
 };
 
 /* ---- What is not wanted any more ------------------------------------------------------------- */
@@ -41,11 +41,12 @@ static struct json *apply_merged_without(const struct applying *applying, struct
     return rest;
 }
 
-/* Take away what the manager applied last time, did not apply this time and nobody else owns.
+/* Removes the fields that the manager applied last time, did not apply this time, and that no other
+ * manager owns.
  *
- * First all he had is taken away, to see what goes with it: whoever takes away an element of a list
- * takes away what others set in it. Of that, what somebody owns stays; and of what would go then,
- * only what was his does. */
+ * First all its former fields are removed, to see what goes with them: removing a list element
+ * removes the fields that others set in it. Of these, fields with an owner are kept. Of the rest,
+ * only fields that belonged to the manager are removed. */
 static void apply_prune(struct applying *applying, struct fieldset last)
 {
     struct arena *arena = applying->arena;
@@ -69,7 +70,7 @@ static struct fieldset apply_changed_fields(const struct applying *applying)
                           applying->comparison.added);
 }
 
-/* Returns how many managers have some. To change a field in `allowed` is none. */
+/* Returns how many managers have conflicts. Changing a field in `allowed` is no conflict. */
 static size_t find_conflicts(const struct applying *applying, struct fieldset allowed,
                              struct apply_conflict **ret)
 {
@@ -102,7 +103,7 @@ static int check_conflicts(const struct applying *applying, struct apply_conflic
     return err_set(err, ERR_CONFLICT, "%s", ret->message);
 }
 
-/* What changed or went is not anybody else's any more. */
+/* Other managers no longer own fields that were changed or removed. */
 static void take_from_others(struct applying *applying)
 {
     struct arena *arena = applying->arena;
@@ -115,7 +116,7 @@ static void take_from_others(struct applying *applying)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-/* An object that was never applied: what it has is the work of one manager, who did not apply. */
+/* The object was never applied: its fields belong to one manager that did not apply. */
 static void know_owners(struct applying *applying)
 {
     struct arena *arena = applying->arena;
@@ -163,7 +164,7 @@ static int apply_check_config(struct arena *arena, const struct managed_write *w
     int result = typed_check(arena, write->type, config, err);
     if (result == 0)
         return 0;
-    /* Upstream takes it for an error of its own: 500, and no reason. */
+    /* Upstream treats this as an internal error: 500 without a reason. */
     err_wrap(err, "failed to create typed patch object (%.100s/%.100s; %s%s, Kind=%s)",
              kube_meta_namespace(config), kube_meta_name(config),
              strchr(write->api_version, '/') ? "" : "/", write->api_version,
@@ -193,7 +194,7 @@ int apply_config(struct arena *arena, const struct managed_write *write, const s
     }
     take_from_others(&applying);
     applying.own->fields = managed_fields_strip(arena, applying.own->fields);
-    /* A time is that of a change: to want what is there already is none. */
+    /* The time is updated only if the object changes. */
     if (!json_equal(applying.merged, applying.live))
         applying.own->time_ms = write->now_ms;
     managed_fields_put(arena, &applying.managed, applying.merged);

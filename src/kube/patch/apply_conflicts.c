@@ -1,4 +1,4 @@
-/* Conflicts, as Kubernetes tells them; see apply_internal.h. */
+/* Describes conflicts as Kubernetes does; see apply_internal.h. */
 #include "base/str.h"
 #include "kube/patch/apply_internal.h"
 #include "kube/status.h"
@@ -8,7 +8,7 @@
 
 enum { CONFLICTS_TOLD_MAX = 1000, MESSAGE_MAX = 64 * 1024 };
 
-/* `"kubectl" using v1`, `"operator" with subresource "status"`. */
+/* Returns `"kubectl" using v1` or `"operator" with subresource "status"`. */
 static const char *manager_text(struct arena *arena, const struct managed_entry *entry)
 {
     const char *text = json_to_string(arena, json_string(arena, entry->manager));

@@ -1,4 +1,4 @@
-/* Sets of paths: making, combining, telling; see fieldset.h. Recursion is as deep as a path, and
+/* Builds, combines and visits sets of paths; see fieldset.h. Recursion is as deep as a path, and
  * paths come from JSON, whose depth is limited. */
 #include "kube/patch/fieldset.h"
 
@@ -27,7 +27,7 @@ static int element_compare_numbers(const struct json *a, const struct json *b)
     return (x > y) - (x < y);
 }
 
-/* Numbers, texts, booleans, null. There are no others: who makes an element sees to it. */
+/* Numbers, texts, booleans, null. Elements have no other values; their makers ensure that. */
 static int element_rank(const struct json *value)
 {
     switch (value->type) {
@@ -91,7 +91,7 @@ bool fieldset_equal(struct fieldset a, struct fieldset b)
     const struct fieldset_node *x = a.first, *y = b.first;
     for (; x && y; x = x->next, y = y->next) {
         if (x == y)
-            return true; /* the rest is shared */
+            return true; /* both share the rest */
         if (x->member != y->member || fieldset_element_compare(&x->element, &y->element) != 0 ||
             !fieldset_equal(x->children, y->children))
             return false;
@@ -129,7 +129,7 @@ static int compare_nodes(const void *a, const void *b)
     return fieldset_element_compare(&(*x)->element, &(*y)->element);
 }
 
-/* Put in order; of an element that was added twice there is one, with all that both had. */
+/* Sorts the nodes. Nodes of the same element are merged into one. */
 static struct fieldset fieldset_sort(struct arena *arena, struct fieldset_builder *builder)
 {
     size_t count = 0;
@@ -201,7 +201,7 @@ static struct fieldset fieldset_combine(struct arena *arena, struct fieldset a, 
             y = y->next;
         }
     }
-    /* The rest of one of them needs no copy. */
+    /* The rest of one operand needs no copy. */
     const struct fieldset_node *rest = x && keeps_a ? x : y && keeps_b ? y : NULL;
     if (!builder.last)
         return (struct fieldset){rest};

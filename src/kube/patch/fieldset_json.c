@@ -1,5 +1,6 @@
-/* FieldsV1, the text form of a set: {"f:spec":{"f:replicas":{}}}. A "." among the children says
- * that the parent is a member, too; one without children is. See fieldset.h. */
+/* Reads and writes FieldsV1, the text form of a set: {"f:spec":{"f:replicas":{}}}. A "." among the
+ * children says that the parent is a member too; a node without children is a member. See
+ * fieldset.h. */
 #include "base/json/json_list.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -22,7 +23,7 @@ static int fieldset_compare_names(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* The members of a key come sorted, whoever wrote it. */
+/* Sorts the members of a key, whatever their order in the text. */
 static void sort_members(struct arena *arena, struct json *key)
 {
     struct json **members = ARENA_ARRAY(arena, struct json *, key->count);
@@ -67,7 +68,7 @@ static int fieldset_read_value(struct arena *arena, const char *text, struct fie
     return 0;
 }
 
-/* Returns 1 for a piece of a kind that is not known. */
+/* Returns 1 for an element of an unknown kind. */
 static int read_element(struct arena *arena, const char *text, struct fieldset_element *ret,
                         struct err *err)
 {
@@ -90,7 +91,7 @@ static int read_element(struct arena *arena, const char *text, struct fieldset_e
     }
 }
 
-/* `ret_member`: whether the parent of these is itself a member. */
+/* `ret_member`: whether the parent of this level is a member itself. */
 static int read_level(struct arena *arena, const struct json *fields, struct fieldset *ret,
                       bool *ret_member, struct err *err)
 {

@@ -41,7 +41,8 @@ struct managed_write {
 void managed_fields_track(struct arena *arena, const struct managed_write *write,
                           const struct json *old, struct json *object);
 
-/* Records a change of the field at `path` by a write through a subresource, such as scale. */
+/* Makes the write's manager the only owner of the field at `path`: for a write through a
+ * subresource of another shape, such as scale. */
 void managed_fields_move(struct arena *arena, const struct managed_write *write,
                          struct json *object, const char *const *path);
 

@@ -1,4 +1,4 @@
-/* metadata.managedFields as JSON; see managed_fields.h. */
+/* Reads and writes metadata.managedFields as JSON; see managed_fields.h. */
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"

@@ -25,7 +25,7 @@ struct merging {
     struct err *err;
 };
 
-/* Elements outside of their array, so that they can be chosen and reordered. */
+/* List elements outside of their array, so that they can be selected and reordered. */
 struct items {
     struct json **at;
     size_t count;
@@ -34,8 +34,8 @@ struct items {
 static int merge_objects(struct merging *merging, struct json *original, struct json *patch,
                          const struct schema_object *type, struct json **ret);
 
-/* What is known of a member. Where nothing is, it merges as upstream's default does: objects member
- * by member, lists as a whole. */
+/* Returns the description of a member. A member without one merges like upstream's default: objects
+ * member by member, lists as a whole. */
 static const struct schema *member_schema(const struct schema_object *type, const char *name)
 {
     static const struct schema unknown = {.type = SCHEMA_ANY};
@@ -43,7 +43,7 @@ static const struct schema *member_schema(const struct schema_object *type, cons
     return field ? &field->value : &unknown;
 }
 
-/* NULL where elements are plain values. */
+/* Returns the merge key; NULL if elements are plain values. */
 static const char *merge_key(const struct schema *list)
 {
     return str_is_empty(list->merge_key) ? NULL : list->merge_key;
@@ -65,7 +65,7 @@ static struct json *array_of(struct merging *merging, struct items items)
     return array;
 }
 
-/* Two elements are the same one if their keys are equal, or, without a key, their values. */
+/* Two elements are the same if their keys are equal, or, without a key, their values. */
 static bool element_is_same(const struct json *a, const struct json *b, const char *key)
 {
     if (!key)
@@ -84,7 +84,7 @@ static size_t items_find(struct items items, const struct json *wanted, const ch
 
 /* ---- The order of elements ---- */
 
-/* Elements in `order` first, in its order, into ret_named; the rest into ret_rest. */
+/* Moves elements that are in `order` into ret_named, in that order, and the rest into ret_rest. */
 static void split_by_order(struct merging *merging, struct items items, struct items order,
                            const char *key, struct items *ret_named, struct items *ret_rest)
 {
@@ -104,7 +104,7 @@ static void split_by_order(struct merging *merging, struct items items, struct i
             ret_rest->at[ret_rest->count++] = items.at[j];
 }
 
-/* `merged` in the order described above; `live` is the list before the patch. */
+/* Returns `merged` in the order described above; `live` is the list before the patch. */
 static struct items put_in_order(struct merging *merging, struct items merged, struct items order,
                                  struct items live, const char *key)
 {
@@ -163,7 +163,7 @@ static struct items merge_values(struct merging *merging, struct items live, str
     return merged;
 }
 
-/* Carry out the elements that are directives and leave the others in `patch`. */
+/* Carries out the elements that are directives and leaves the others in `patch`. */
 static int apply_element_directives(struct merging *merging, const char *name, const char *key,
                                     struct items *live, struct items *patch, bool *ret_replace)
 {
@@ -219,7 +219,7 @@ static int merge_elements(struct merging *merging, const struct schema *list, co
     return 0;
 }
 
-/* `original` may be NULL. Its elements and those of `patch` move into the result. */
+/* Merges lists. `original` may be NULL. Its elements and those of `patch` move into the result. */
 static int merge_lists(struct merging *merging, const struct schema *list, const char *name,
                        struct json *original, struct json *patch, struct json **ret)
 {
@@ -284,8 +284,8 @@ static int apply_retain_keys(struct merging *merging, struct json *original, str
     return 0;
 }
 
-/* What the patch sets must stand in the order list too, in the same order: else the two contradict
- * each other, and the patch was made wrongly. */
+/* Elements that the patch sets must be in the order list too, in the same order; otherwise the
+ * patch contradicts itself. */
 static int check_order(struct merging *merging, const char *name, const struct json *changes,
                        const struct json *order, const char *key)
 {
@@ -305,7 +305,8 @@ static int check_order(struct merging *merging, const char *name, const struct j
     return 0;
 }
 
-/* One $setElementOrder/NAME, together with the patch of that list, which is then done with. */
+/* Applies one $setElementOrder/NAME together with the patch of that list, which is then finished.
+ */
 static int apply_order(struct merging *merging, struct json *original, struct json *patch,
                        const char *name, const struct json *order, const struct schema_object *type)
 {
@@ -318,7 +319,7 @@ static int apply_order(struct merging *merging, struct json *original, struct js
                        json_type_name(order->type));
     if ((live && live->type != JSON_ARRAY && live->type != JSON_NULL) ||
         (changes && changes->type != JSON_ARRAY))
-        return 0; /* no list any more: the order has nothing to say */
+        return 0; /* there is no list any more: the order has no effect */
     if (!live && !changes)
         return 0;
     int result = check_elements(merging, order, name, key);
@@ -326,7 +327,7 @@ static int apply_order(struct merging *merging, struct json *original, struct js
         result = check_order(merging, name, changes, order, key);
     if (result < 0)
         return result;
-    /* Merging moves the elements; what was there before is asked later. */
+    /* Merging moves the elements; the old order is needed later. */
     struct items before = items_of(merging, live);
     struct json *merged = live;
     if (changes) {
@@ -392,8 +393,8 @@ static int merge_member(struct merging *merging, struct json *original, struct j
     const struct schema *schema = member_schema(type, name);
     struct json *place = json_names_find(names, original, name), *live = place, *merged = change;
     int result = 0;
-    /* Where nothing (or something else) stands, the patch is merged into an empty value: so its
-     * directives and nulls never end up in the object. */
+    /* If there is no value, or one of another type, the patch is merged into an empty value, so
+     * that its directives and nulls never end up in the object. */
     if (live && live->type != change->type)
         live = NULL;
     if (change->type == JSON_OBJECT)
@@ -418,7 +419,7 @@ static bool is_directive(const struct json *member)
     return str_has_prefix(member->name, SET_ORDER) || str_has_prefix(member->name, DELETE_VALUES);
 }
 
-/* Each of them looks through all members. */
+/* Limits the directives, each of which scans all members. */
 static int check_directives(struct merging *merging, const struct json *patch)
 {
     size_t count = 0;

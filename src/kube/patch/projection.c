@@ -1,4 +1,4 @@
-/* Picking fields; see pick.h. */
+/* Copies selected fields; see projection.h. */
 #include "kube/patch/projection.h"
 
 #include "base/json/json_list.h"
@@ -7,8 +7,8 @@
 
 enum { FIELDS_MAX = 64 };
 
-/* The fields that go on below a member: what is left of each path. True if one of them ends here,
- * so that the whole member is wanted. */
+/* Collects the rest of each path that continues below a member. Returns true if a path ends here,
+ * so that the whole member is copied. */
 static bool pick_descend(const char *const *fields, const char *name, const char **ret_below)
 {
     size_t length = strlen(name), count = 0;

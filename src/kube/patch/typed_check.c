@@ -1,4 +1,4 @@
-/* Whether an object can be applied; see typed.h. The first thing that is wrong is told. */
+/* Checks whether an object can be applied; see typed.h. Reports the first mistake. */
 #include "kube/patch/typed.h"
 
 #include "kube/patch/typed_internal.h"

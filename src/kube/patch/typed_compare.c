@@ -1,4 +1,4 @@
-/* What differs between two objects, in one walk over both; see typed.h. */
+/* Finds the differences of two objects in one walk over both; see typed.h. */
 #include "kube/patch/typed.h"
 
 #include "kube/patch/typed_internal.h"
@@ -7,13 +7,13 @@
 
 enum side { REMOVED, MODIFIED, ADDED, SIDES };
 
-/* What was found of one value: is it itself in the set, and what is below it. */
+/* The result for one value: whether it is in the set itself, and the fields below it. */
 struct found {
     bool member[SIDES];
     struct fieldset below[SIDES];
 };
 
-/* What was found of the parts of one value. */
+/* The result for the parts of one value. */
 struct gathered {
     struct fieldset_builder sides[SIDES];
 };
@@ -36,8 +36,7 @@ static void compare_whole(struct found *found, const struct json *old, const str
     found->member[MODIFIED] |= old && new_ && !json_equal(old, new_);
 }
 
-/* Elements that are there more than once have no names of their own: they stand together for one
- * value. */
+/* Duplicate elements have no identity: together they count as one value. */
 static void compare_repeated(struct arena *arena, const struct schema *part,
                              const struct typed_item *old, size_t old_count,
                              const struct typed_item *new_, size_t new_count, struct found *ret)
@@ -59,7 +58,7 @@ static void compare_repeated(struct arena *arena, const struct schema *part,
     *ret = found;
 }
 
-/* The parts of both, side by side. */
+/* Compares the parts of both values. */
 static void compare_parts(struct arena *arena, const struct schema *schema, const struct json *old,
                           const struct json *new_, struct found *found)
 {
@@ -93,7 +92,7 @@ static void compare_parts(struct arena *arena, const struct schema *schema, cons
     found->member[REMOVED] |= !new_;
 }
 
-/* At most one of the two is NULL. */
+/* Compares two values, of which at most one is NULL. */
 static struct found typed_compare_values(struct arena *arena, const struct schema *schema,
                                          const struct json *old, const struct json *new_)
 {
@@ -101,7 +100,8 @@ static struct found typed_compare_values(struct arena *arena, const struct schem
     enum typed_shape before = typed_shape(schema, old), after = typed_shape(schema, new_);
     bool has_parts = json_count(old) > 0 || json_count(new_) > 0;
     if (old && new_ && before != after) {
-        /* Another kind of value: its parts are gone or new, and the whole is another. */
+        /* The shape differs: the old parts are removed, the new parts added, and the whole is
+         * modified. */
         if (before != TYPED_WHOLE)
             compare_parts(arena, schema, old, NULL, &found);
         else

@@ -1,4 +1,4 @@
-/* One object laid over another; see typed.h. */
+/* Merges one object into another; see typed.h. */
 #include "kube/patch/typed.h"
 
 #include "base/json/json_list.h"
@@ -7,7 +7,7 @@
 static struct json *typed_merge_values(struct arena *arena, const struct schema *schema,
                                        const struct json *live, const struct json *config);
 
-/* The first part with that element, as a position; the count where there is none. */
+/* Returns the position of the first part with that element; the count if there is none. */
 static size_t typed_items_find(const struct typed_items *items,
                                const struct fieldset_element *element)
 {
@@ -64,8 +64,8 @@ struct list_merge {
     struct arena *arena;
     const struct schema *schema;
     struct typed_items live, config;
-    const struct typed_item **live_order, **config_order; /* as they stand in the lists */
-    bool *done;                                           /* of `config`: it is in `out` */
+    const struct typed_item **live_order, **config_order; /* in the order of the lists */
+    bool *done; /* per element of `config`: it is in `out` */
     struct json *out;
 };
 
@@ -82,8 +82,7 @@ static bool typed_item_is_same(const struct typed_item *a, const struct typed_it
     return fieldset_element_compare(&a->element, &b->element) == 0;
 }
 
-/* The element of the config, over the one it means; one that is in the live list several times is
- * replaced. */
+/* Merges an element of the config into its live element. A duplicate live element is replaced. */
 static void take_config(struct list_merge *list, const struct typed_item *item)
 {
     size_t place = typed_items_find(&list->live, &item->element);
@@ -96,7 +95,7 @@ static void take_config(struct list_merge *list, const struct typed_item *item)
                                    live, item->json));
 }
 
-/* From `from` on, the next element of the config that is in the live list, too. */
+/* Returns the next element of the config, from `from` on, that the live list has too. */
 static size_t next_shared(const struct list_merge *list, size_t from)
 {
     while (from < list->config.count &&
@@ -105,9 +104,8 @@ static size_t next_shared(const struct list_merge *list, size_t from)
     return from;
 }
 
-/* Both lists are gone through at once. What only one of them has comes where it stands there; what
- * both have comes in the config's order, so a live element waits for, or is passed over until, its
- * turn. */
+/* Walks through both lists at once. An element of one list keeps its place there; common elements
+ * come in the config's order, so that a live element waits for its turn. */
 static void merge_in_order(struct list_merge *list)
 {
     const size_t lives = list->live.count, configs = list->config.count;
@@ -141,7 +139,7 @@ static struct json *merge_elements(struct arena *arena, const struct schema *sch
                                    const struct json *live, const struct json *config)
 {
     struct list_merge list = {.arena = arena, .schema = schema, .out = json_array(arena)};
-    /* Elements that cannot be told apart cannot be merged. */
+    /* Elements without identity cannot be merged. */
     if (typed_items(arena, schema, live, &list.live, NULL) < 0 ||
         typed_items(arena, schema, config, &list.config, NULL) < 0)
         return json_clone(arena, config);
@@ -154,7 +152,7 @@ static struct json *merge_elements(struct arena *arena, const struct schema *sch
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* At most one of the two is NULL. */
+/* Merges two values, of which at most one is NULL. */
 static struct json *typed_merge_values(struct arena *arena, const struct schema *schema,
                                        const struct json *live, const struct json *config)
 {

@@ -1,4 +1,4 @@
-/* Fields taken away from an object; see typed.h. */
+/* Removes fields from an object; see typed.h. */
 #include "kube/patch/typed.h"
 
 #include "base/json/json_list.h"
@@ -7,7 +7,7 @@
 static void remove_below(struct arena *arena, const struct schema *schema, struct json *value,
                          struct fieldset set);
 
-/* Whether this part goes. What is only emptied goes, too: nobody wants it. */
+/* Returns whether the part is removed. A part that becomes empty is removed too. */
 static bool typed_item_is_removed(struct arena *arena, const struct schema *schema,
                                   const struct typed_item *item, const struct fieldset_node *node)
 {

@@ -1,4 +1,4 @@
-/* Compiling a schema; see schema_compile.h. */
+/* Compiles a schema; see compile.h. */
 #include "kube/schema/compile.h"
 
 #include "base/json/json_names.h"
@@ -80,7 +80,7 @@ static bool has_rules(const struct json *source)
     return false;
 }
 
-/* Those that are described are asked for by their field. */
+/* Returns the required members that have no field; the others are marked in their field. */
 static const char *const *unknown_required(struct arena *arena, const struct json *source)
 {
     const struct json *properties = json_get(source, "properties");
@@ -144,8 +144,8 @@ static void compile_field(struct arena *arena, const struct json *property, bool
     compile_schema(arena, property, nested, &ret->value);
 }
 
-/* What every object has, where its own schema is silent. What that says of the name is one more
- * rule of the metadata all objects share. */
+/* Adds the fields that every object has, if its own schema does not name them. A rule of its schema
+ * about the name becomes a further rule of the shared metadata. */
 static size_t add_object_fields(struct arena *arena, const struct json *source,
                                 struct schema_field *fields, size_t count)
 {
@@ -197,7 +197,7 @@ static const struct schema_object *compile_object(struct arena *arena, const str
     struct schema_object *object = ARENA_NEW(arena, struct schema_object);
     struct schema_field *fields =
         ARENA_ARRAY(arena, struct schema_field, json_count(properties) + 4);
-    _cleanup_(map_release) struct map required = {0}; /* the names */
+    _cleanup_(map_release) struct map required = {0}; /* one entry per name */
     JSON_EACH (name, json_get(source, "required"))
         if (json_text(name))
             map_put(&required, json_text(name), name);
@@ -248,7 +248,7 @@ static void compile_list_type(struct arena *arena, const struct json *source, st
         schema->set = true;
 }
 
-/* `additionalProperties: true` takes everything as it is. */
+/* `additionalProperties: true` keeps all unknown members. */
 static void compile_members(struct arena *arena, const struct json *source, bool nested,
                             struct schema *schema)
 {
@@ -267,7 +267,7 @@ static void compile_members(struct arena *arena, const struct json *source, bool
     schema->atomic = str_eq(json_get_string(source, "x-kubernetes-map-type", ""), "atomic");
 }
 
-/* `nested`: a part of allOf and its kin, which says nothing of types but for numbers or texts. */
+/* `nested`: a part of allOf and similar, which has no type except for numbers or texts. */
 static void compile_schema(struct arena *arena, const struct json *source, bool nested,
                            struct schema *ret)
 {

@@ -1,5 +1,5 @@
-/* Reading objects by their description; see schema_decode.h. One walk does it all; where in the
- * object it stands is kept as a list on the stack and becomes text only for a complaint. */
+/* Decodes objects with their description; see decode.h. One walk does all the work. The position in
+ * the object is a list on the stack and becomes text only for a message. */
 #include "kube/schema/decode.h"
 
 #include "base/base64.h"
@@ -17,11 +17,11 @@ enum { NAMES_MAX = 64, PATH_MAX_SIZE = 4096 };
 struct decode {
     struct arena *arena;
     enum schema_form form;
-    struct schema_report *report; /* NULL: nobody asks */
+    struct schema_report *report; /* NULL: no report is wanted */
     struct err *err;
 };
 
-/* A step from the root: a member's name, or an element's position where it is NULL. */
+/* A step from the root: a member's name, or an element's position if the name is NULL. */
 struct place {
     const struct place *parent;
     const char *name;
@@ -69,7 +69,7 @@ static void report_unknown(struct decode *decode, const struct schema_object *ty
         (struct schema_unknown){place_text(decode, place), str_nearest(place->name, names, count)};
 }
 
-/* Nought: what a field is before anybody sets it. */
+/* Returns whether the value is the zero value of its type. */
 static bool value_is_zero(const struct json *value)
 {
     switch (value->type) {
@@ -119,7 +119,7 @@ static int wrong_type(struct decode *decode, const struct place *place, const st
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* Give `value` another text in place: it stays the member or element it is. */
+/* Replaces the text of `value` in place: it stays the same member or element. */
 static void set_text(struct decode *decode, struct json *value, const char *text)
 {
     if (value->type == JSON_STRING && str_eq(value->text, text))
@@ -170,7 +170,7 @@ static int read_time(struct decode *decode, const struct place *place, struct js
         return wrong_type(decode, place, value, "a time like \"2026-01-31T12:00:00Z\"");
     if (moment_parse(value->text, &wall_ms, &why) < 0)
         return bad_value(decode, place, &why);
-    if (!micro) { /* those are written to the microsecond, which this text has already */
+    if (!micro) { /* such times have microseconds, which this text has already */
         moment_format(wall_ms, text);
         set_text(decode, value, text);
     }
@@ -283,7 +283,7 @@ static int decode_value(struct decode *decode, const struct schema *schema, stru
 
 /* ---- Members --------------------------------------------------------------------------------- */
 
-/* Whether what was read is written down at all. */
+/* Returns whether the field is kept in the result. */
 static bool is_kept(const struct decode *decode, const struct schema_field *field,
                     const struct json *value)
 {
@@ -308,14 +308,14 @@ static int read_member(struct decode *decode, const struct schema_object *type, 
     *ret_keep = is_kept(decode, field, member);
     if (member->type == JSON_NULL)
         return 0;
-    /* What the server itself decides on is read strictly in every kind. */
+    /* The fields that the server itself uses are decoded strictly in every kind. */
     struct decode own = *decode;
     if (!parent && str_eq(member->name, "metadata"))
         own.form = SCHEMA_FORM_TYPED;
     int result = decode_value(&own, &field->value, member, &here);
     if (result < 0)
         return result;
-    *ret_keep = is_kept(decode, field, member); /* nothing known may be left of it */
+    *ret_keep = is_kept(decode, field, member); /* possibly no known field is left */
     return 0;
 }
 

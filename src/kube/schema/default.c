@@ -1,4 +1,4 @@
-/* Filling in defaults; see schema_default.h. */
+/* Fills in defaults; see default.h. */
 #include "kube/schema/default.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@ static bool field_is_zero(const struct schema_field *field, const struct json *v
 {
     if (!value)
         return true;
-    /* Where nought is something said, it is no default's business. */
+    /* a field whose zero value is significant gets no default */
     return field->presence != PRESENCE_IF_SET &&
            ((value->type == JSON_STRING && value->size == 0) ||
             (value->type == JSON_INT && value->integer == 0));
@@ -25,7 +25,7 @@ static void default_value(struct arena *arena, const struct schema *schema, stru
         default_value(arena, schema->items, item);
 }
 
-/* Texts of the tables are right, which a test sees to; those of definitions were checked. */
+/* Parses a default. A test checks the texts of the tables; those of definitions were validated. */
 static struct json *default_parse(struct arena *arena, const char *text)
 {
     struct json *json;

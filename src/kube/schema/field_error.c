@@ -12,7 +12,7 @@ void field_errors_init(struct field_errors *errors, struct arena *arena)
     *errors = (struct field_errors){.arena = arena};
 }
 
-/* Asked before a value is written as text: it may be large, and its errors many. */
+/* Asked before a value is formatted, because it may be large and have many errors. */
 static bool is_full(const struct field_errors *errors)
 {
     return errors->count == FIELD_ERRORS_MAX;
@@ -25,7 +25,7 @@ static void field_error_add(struct field_errors *errors, const char *field, cons
         return;
     for (const struct field_error *known = errors->first; known; known = known->next)
         if (str_eq(known->field, field) && str_eq(known->message, message))
-            return; /* two rules may find the same */
+            return; /* two rules may report the same error */
     struct field_error *error = ARENA_NEW(errors->arena, struct field_error);
     error->field = arena_strdup(errors->arena, field);
     error->reason = reason;

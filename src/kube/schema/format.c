@@ -1,4 +1,5 @@
-/* Formats of texts; see schema_format.h. Most are an expression, some take a second look. */
+/* Checks the formats of texts; see format.h. Most are a regular expression, some have a further
+ * check. */
 #include "kube/schema/format.h"
 
 #include "base/mem.h"
@@ -18,13 +19,13 @@ static bool format_matches(const char *expression, const char *text)
            pattern_find(pattern, text, strlen(text), &found, NULL) == 0 && found;
 }
 
-/* The number of two digits there. */
+/* Returns the number of two digits. */
 static int format_two_digits(const char *digits)
 {
     return (digits[0] - '0') * 10 + digits[1] - '0';
 }
 
-/* "2020-02-29" at the beginning of the text. */
+/* Returns whether the text begins with a valid date, "2020-02-29". */
 static bool begins_with_date(const char *text)
 {
     static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -77,7 +78,8 @@ static bool is_cidr(const char *text)
            ((is_ipv4(address) && bits <= 32) || is_ipv6(address));
 }
 
-/* As the request line of HTTP has it: absolute, or a path from the root. */
+/* Returns whether the text is a URI as in an HTTP request line: absolute, or a path from the root.
+ */
 static bool is_uri(const char *text)
 {
     for (const char *c = text; *c; c++)
@@ -92,14 +94,15 @@ static bool is_uri(const char *text)
     return !bracket || strchr(bracket, ']');
 }
 
-/* "a@b", or the same in angles behind a name. */
+/* Returns whether the text is "a@b", or the same in angle brackets behind a name. */
 static bool is_email(const char *text)
 {
     return format_matches("^([^<>]*<)?[^ <>@]+@[^ <>@]+>?$", text) &&
            (strchr(text, '<') != NULL) == (strchr(text, '>') != NULL);
 }
 
-/* The digits (and X for ten) without what may stand between them; 0: others, or too many. */
+/* Returns the number of digits (X for ten) without separators; 0 if there are other characters or
+ * too many digits. */
 static size_t digits_of(const char *text, char digits[20])
 {
     size_t count = 0;

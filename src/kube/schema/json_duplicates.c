@@ -1,4 +1,4 @@
-/* Repeated names; see json_duplicates.h. */
+/* Finds and removes duplicate names; see json_duplicates.h. */
 #include "kube/schema/json_duplicates.h"
 
 #include "base/buf.h"
@@ -12,10 +12,10 @@ enum { PATH_MAX_ = 1024 };
 
 struct walk {
     struct arena *arena;
-    struct schema_messages *duplicates; /* NULL: nobody is told */
+    struct schema_messages *duplicates; /* NULL: no messages are wanted */
 };
 
-/* Where one is, up to the root; written out only for what is reported. */
+/* The position in the tree, up to the root; formatted only for a message. */
 struct place {
     const struct place *above;
     const char *name; /* NULL: an element of a list */
@@ -54,7 +54,7 @@ static void repeats_report(const struct walk *walk, const struct place *place)
                                         path.size ? path.data : ""));
 }
 
-/* The members in reverse order. */
+/* Returns the members in reverse order. */
 static struct json *members_reverse(struct json *member)
 {
     struct json *turned = NULL, *next;
@@ -68,7 +68,7 @@ static struct json *members_reverse(struct json *member)
 
 static void walk_value(const struct walk *walk, struct json *value, const struct place *place);
 
-/* From the end on, so that the first of a name that is met is the one that stays. */
+/* Visits members from the end, so that the first member of a name is the one that stays. */
 static void walk_object(const struct walk *walk, struct json *object, const struct place *place)
 {
     _cleanup_(json_names_release) struct json_names names = {0};
@@ -124,8 +124,8 @@ static void report_line(const struct walk *walk, const struct json *value)
                                         value->line, PATH_MAX_, name));
 }
 
-/* In the order of the text, and what is within a value before the value itself, as Go does. Every
- * member stays where it is. */
+/* In the order of the text, and a value's content before the value itself, as Go does. All members
+ * stay in place. */
 static void report_lines(const struct walk *walk, struct json *value)
 {
     _cleanup_(json_names_release) struct json_names names = {0};

@@ -1,5 +1,5 @@
-/* Go's sentences about wrong JSON; see json_syntax_error.h. A descent over the text that keeps
- * nothing of it. */
+/* Produces Go's messages for invalid JSON; see json_syntax_error.h. A recursive descent over the
+ * text that builds no tree. */
 #include "kube/schema/json_syntax_error.h"
 
 #include "base/str.h"
@@ -14,7 +14,7 @@ struct reader {
     const char *complaint;
 };
 
-/* The character as Go quotes it: bytes are taken for characters of Latin-1. */
+/* Returns the character as Go quotes it: bytes count as characters of Latin-1. */
 static const char *syntax_quote(struct arena *arena, unsigned char c)
 {
     static const char names[] = "\a\b\f\n\r\t\v", letters[] = "abfnrtv";
@@ -47,7 +47,7 @@ static bool syntax_refuse(struct reader *reader, const char *where)
     return false;
 }
 
-/* Within a word, a number or an escape the end of the text is a space to Go. */
+/* Within a word, a number or an escape, Go treats the end of the text as a space. */
 static bool refuse_within(struct reader *reader, const char *where)
 {
     return refuse_character(reader, reader->at < reader->end ? *reader->at : ' ', where);
@@ -91,7 +91,7 @@ static bool read_escape(struct reader *reader)
     return true;
 }
 
-/* Behind the opening quote. */
+/* Skips a string from behind its opening quote. */
 static bool read_string(struct reader *reader)
 {
     while (reader->at < reader->end && *reader->at != '"') {
@@ -170,7 +170,7 @@ static bool read_object(struct reader *reader)
     }
 }
 
-/* False also for what is nested too deep for us, without a complaint. */
+/* Returns false also for values that are nested too deeply, without a message. */
 static bool syntax_skip_value(struct reader *reader)
 {
     skip_space(reader);

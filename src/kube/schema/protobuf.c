@@ -1,4 +1,4 @@
-/* Reading the wire format; see schema_protobuf.h. */
+/* Decodes the protobuf wire format; see protobuf.h. */
 #include "kube/schema/protobuf.h"
 
 #include "base/base64.h"
@@ -21,7 +21,7 @@ struct span {
 
 struct reader {
     struct arena *arena;
-    size_t fields_left; /* over all messages of a body */
+    size_t fields_left; /* fields of all messages of a body */
     int depth;
     struct err *err;
 };
@@ -98,7 +98,7 @@ static int read_field(struct reader *reader, struct span *span, struct wire_fiel
 
 static int make_string(struct reader *reader, struct span bytes, struct json **ret)
 {
-    /* As in JSON: a string is text, and every string of a tree is a C string. */
+    /* As in JSON, a string must be UTF-8 without a NUL. */
     if (!utf8_is_valid((const char *)bytes.data, bytes.size) ||
         memchr(bytes.data, '\0', bytes.size))
         return protobuf_fail(reader, "a string is not UTF-8, or holds the NUL character");
@@ -129,8 +129,8 @@ static int make_int_or_string(struct reader *reader, struct span span, struct js
     return 0;
 }
 
-/* Seconds (1) and nanoseconds (2) since 1970, from the year 1 to 9999 as JSON can say it. An empty
- * message is Go's time that was never set. */
+/* Seconds (1) and nanoseconds (2) since 1970, limited to the years 1 to 9999, which JSON can
+ * express. An empty message is Go's zero time. */
 static int make_time(struct reader *reader, bool micro, struct span span, struct json **ret)
 {
     static const int64_t first = -62135596800, last = 253402300799;
@@ -158,7 +158,7 @@ static int make_time(struct reader *reader, bool micro, struct span span, struct
     return 0;
 }
 
-/* A message with one field of bytes: what quantities, and anything written as JSON, come in. */
+/* Decodes a message with one field of bytes: the form of quantities and of raw JSON. */
 static int protobuf_unwrap(struct reader *reader, struct span span, struct span *ret)
 {
     *ret = (struct span){(const uint8_t *)"", 0};
@@ -194,7 +194,7 @@ static int make_quantity(struct reader *reader, struct span span, struct json **
 static int make_number(struct reader *reader, struct span bytes, struct json **ret)
 {
     double value;
-    memcpy(&value, bytes.data, sizeof(value)); /* little-endian, as this machine is */
+    memcpy(&value, bytes.data, sizeof(value)); /* little-endian, like this machine */
     *ret = json_real(reader->arena, value);
     return 0;
 }
@@ -219,7 +219,7 @@ static int make_message(struct reader *reader, const struct schema_object *type,
     return 0;
 }
 
-/* A list where no list can stand, as the value of a map, is a message with the elements as 1. */
+/* A list as the value of a map is a message with the elements as field 1. */
 static int make_list(struct reader *reader, struct span span, struct json **ret)
 {
     *ret = json_array(reader->arena);
@@ -251,7 +251,7 @@ static enum wire_type wire_type_of(enum schema_type type)
     }
 }
 
-/* One value; *ret stays NULL where it says nothing. */
+/* Decodes one value; *ret stays NULL for an empty one. */
 static int make_value(struct reader *reader, const struct schema *schema,
                       const struct wire_field *field, struct json **ret)
 {
@@ -287,12 +287,12 @@ static int make_value(struct reader *reader, const struct schema *schema,
     case SCHEMA_LIST:
         return make_list(reader, field->bytes, ret);
     case SCHEMA_MAP:
-        break; /* no map holds one */
+        break; /* not the value of any map */
     }
     return 0;
 }
 
-/* One entry of a map: a message with the key as 1 and the value as 2. */
+/* Decodes one entry of a map: a message with the key as field 1 and the value as field 2. */
 static int add_entry(struct reader *reader, struct json *map, const struct schema *items,
                      struct span span)
 {
@@ -316,7 +316,7 @@ static int add_entry(struct reader *reader, struct json *map, const struct schem
     return 0;
 }
 
-/* Of several entries with one key the last counts. */
+/* Of several entries with the same key the last counts. */
 static void unite_entries(struct json *map)
 {
     _cleanup_json_names_ struct json_names names = {0};
@@ -373,8 +373,8 @@ static bool holds_fields(const struct schema_object *type, uint32_t outer)
     return false;
 }
 
-/* `outer` is the number of the message in which protobuf keeps some of the object's own fields, or
- * 0 for the others. */
+/* Decodes a message. `outer` is the number of the message in which protobuf keeps some of the
+ * object's own fields; 0 for the others. */
 static int protobuf_read_message(struct reader *reader, const struct schema_object *type,
                                  uint32_t outer, struct span span, struct json *object)
 {
@@ -421,7 +421,7 @@ static const struct schema_field TYPE_META_FIELDS[] = {
 };
 static const struct schema_object TYPE_META = {.fields = TYPE_META_FIELDS};
 
-/* Kinds that Kubernetes does not define have no numbers. */
+/* Kinds that Kubernetes does not define have no field numbers. */
 static bool has_numbers(const struct schema_object *type)
 {
     for (const struct schema_field *field = type->fields; field->name; field++)

@@ -1,4 +1,4 @@
-/* Writing structural schemas; see schema_structural.h. */
+/* Writes structural schemas; see structural.h. */
 #include "kube/schema/structural.h"
 
 #include "base/mem.h"
@@ -43,7 +43,7 @@ static void write_bound(struct arena *arena, struct json *json, const char *name
         json_set_int(arena, json, name, (int64_t)bound->value);
 }
 
-/* Those that the tables use. */
+/* Writes the rules that the tables use. */
 static void structural_write_rules(struct arena *arena, struct json *json,
                                    const struct schema_rules *rules)
 {
@@ -63,7 +63,7 @@ static void write_default(struct arena *arena, struct json *json, const char *te
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
-/* What of the metadata of an embedded object has a meaning: the rest is the server's to set. */
+/* The metadata fields of an embedded object that have a meaning; the server sets the others. */
 static bool is_embedded_meta(const char *name)
 {
     static const char *const names[] = {"annotations", "creationTimestamp", "finalizers", "labels",
@@ -82,7 +82,7 @@ static bool is_key(const char *const *keys, const char *name)
     return false;
 }
 
-/* `keys` are the fields that tell this object from the others of its list; NULL: it is in none. */
+/* Writes an object. `keys` are the fields that identify it in its list; NULL: it is in no list. */
 static struct json *structural_object(struct arena *arena, const struct schema_object *object,
                                       const char *const *keys)
 {
@@ -110,7 +110,7 @@ static struct json *structural_object(struct arena *arena, const struct schema_o
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* A list without a type of its own is atomic. */
+/* A list without a list type is atomic. */
 static struct json *structural_list(struct arena *arena, const struct schema *value)
 {
     struct json *json = schema_plain(arena, "array", NULL);
@@ -134,7 +134,7 @@ static struct json *write_map(struct arena *arena, const struct schema *value)
     return json;
 }
 
-/* Without the anyOf that others write beside it, which says nothing more. */
+/* Without anyOf, which other writers add but which has no effect. */
 static struct json *write_int_or_string(struct arena *arena, const char *pattern)
 {
     struct json *json = json_object(arena);
@@ -151,7 +151,7 @@ static struct json *write_any(struct arena *arena)
     return json;
 }
 
-/* Programs that fill in Go's types send a time that they did not set as null. */
+/* Programs that use Go's types send an unset time as null. */
 static struct json *write_time(struct arena *arena)
 {
     struct json *json = schema_plain(arena, "string", "date-time");

@@ -1,5 +1,5 @@
-/* Values against their description; see schema_validate.h. The checks of one value come in the
- * order of Kubernetes' own: type, combinations, text, number, list, allowed values, members. */
+/* Validates values against their description; see validate.h. The checks of one value have the
+ * order of Kubernetes: type, combinations, text, number, list, allowed values, members. */
 #include "kube/schema/validate.h"
 
 #include "base/json/json_names.h"
@@ -13,13 +13,13 @@
 #include <math.h>
 #include <string.h>
 
-/* One value under one schema. */
+/* One value and its schema. */
 struct check {
     struct field_errors *errors;
     const struct schema_path *path;
     const struct schema *schema;
     const struct json *value;
-    const struct json *old; /* at the same place; NULL: nothing was there */
+    const struct json *old; /* the old value at the same place; NULL: none */
 };
 
 static void validate_value(struct field_errors *errors, const struct schema *schema,
@@ -31,7 +31,7 @@ static const char *validate_path(const struct check *check)
     return schema_path_text(check->errors->arena, check->path);
 }
 
-/* "spec.replicas in body should be …" about `shown`. */
+/* Reports "spec.replicas in body should be …" with the value `shown`. */
 static void validate_fail(const struct check *check, const struct json *shown, const char *format,
                           ...) __attribute__((format(printf, 3, 4)));
 static void validate_fail(const struct check *check, const struct json *shown, const char *format,
@@ -45,7 +45,7 @@ static void validate_fail(const struct check *check, const struct json *shown, c
     field_invalid(check->errors, path, shown, "%s in body %s", path, rest);
 }
 
-/* A number as Go prints it. */
+/* Returns a number as Go prints it. */
 static const char *number_text(struct arena *arena, double number)
 {
     if (number == floor(number) && fabs(number) < 1e15)
@@ -82,7 +82,7 @@ const char *schema_type_name(const struct json *value)
     return "";
 }
 
-/* NULL: any. */
+/* Returns the type's name; NULL: any type is allowed. */
 static const char *wanted_name(enum schema_type type)
 {
     switch (type) {
@@ -120,12 +120,12 @@ static bool has_type(enum schema_type type, const char *is)
     if (type == SCHEMA_NUMBER)
         return str_eq(is, "integer");
     if (type == SCHEMA_QUANTITY && str_eq(is, "number"))
-        return true; /* 0.5, which Kubernetes reads in pods */
+        return true; /* a fraction, 0.5, which Kubernetes accepts in pods */
     return (type == SCHEMA_INT_OR_STRING || type == SCHEMA_QUANTITY) &&
            (str_eq(is, "integer") || str_eq(is, "string"));
 }
 
-/* Types that not every text or number is a value of. Definitions say so with rules instead. */
+/* Checks types for which not every text or number is valid. Definitions use rules instead. */
 static bool has_form(enum schema_type type, const struct json *value)
 {
     struct kube_quantity quantity;
@@ -165,7 +165,7 @@ static void validate_value_type(const struct check *check)
 
 /* ---- Combinations ---------------------------------------------------------------------------- */
 
-/* What is wrong under one of several; true: nothing. */
+/* Validates the value with one of several schemas. Returns true if it is valid. */
 static bool validate_alternative(const struct check *check, const struct schema *schema,
                                  struct field_errors *ret)
 {
@@ -174,7 +174,7 @@ static bool validate_alternative(const struct check *check, const struct schema 
     return ret->count == 0;
 }
 
-/* The path of these is nobody's, in Kubernetes, too. */
+/* Reports an error about a combination; the path is empty, as in Kubernetes. */
 static void complain_of_all(const struct check *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static void complain_of_all(const struct check *check, const char *format, ...)
@@ -187,7 +187,7 @@ static void complain_of_all(const struct check *check, const char *format, ...)
                   validate_path(check), rest);
 }
 
-/* How many hold; *ret_first is what is wrong under the first. */
+/* Returns how many schemas are valid; *ret_first gets the errors of the first. */
 static size_t count_valid(const struct check *check, const struct schema *const *list,
                           struct field_errors *ret_first)
 {

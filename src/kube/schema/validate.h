@@ -25,7 +25,7 @@ void schema_validate_words(struct field_errors *errors, const struct schema_obje
                            const struct json *object);
 
 /* Checks rules for custom resources only: lists that are sets or maps have no duplicate elements,
- * and embedded objects have apiVersion, kind and metadata. */
+ * and embedded objects have apiVersion and kind. */
 void schema_validate_structure(struct field_errors *errors, const struct schema *schema,
                                const char *path, const struct json *value);
 

@@ -1,4 +1,4 @@
-/* Lists without doubles and embedded objects of custom resources; see schema_validate.h. */
+/* Checks lists without duplicates and embedded objects of custom resources; see validate.h. */
 #include "base/map.h"
 #include "kube/schema/path.h"
 #include "kube/schema/validate.h"
@@ -8,7 +8,7 @@
 static void structure_check_value(struct field_errors *errors, const struct schema *schema,
                                   const struct schema_path *path, const struct json *value);
 
-/* What tells an element from others: its value, or those of its keys. */
+/* Returns the identity of an element: its value, or the values of its keys. */
 static const struct json *element_identity(struct arena *arena, const struct schema *schema,
                                            const struct json *element)
 {

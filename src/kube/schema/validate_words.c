@@ -1,4 +1,4 @@
-/* Words that a table allows; see schema_validate.h. */
+/* Checks the words that a table allows; see validate.h. */
 #include "kube/schema/validate.h"
 
 #include "kube/schema/path.h"
@@ -22,7 +22,8 @@ static void words_check_members(struct field_errors *errors, const struct schema
     JSON_EACH (member, object) {
         const struct schema_field *field = schema_field(type, member->name);
         const struct schema_path path = {.parent = parent, .name = member->name};
-        bool is_status = !parent && str_eq(member->name, "status"); /* its controller's own words */
+        bool is_status =
+            !parent && str_eq(member->name, "status"); /* a controller writes the status */
         if (field && !is_status)
             words_check_value(errors, &field->value, &path, member);
     }

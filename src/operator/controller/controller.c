@@ -1,6 +1,6 @@
-/* The controller's loop: what the informers show goes into the cache and puts the job into the
- * queue; what comes out of the queue is reconciled and its plan carried out. Made by the program
- * that runs it. It decides nothing: the reconcile does. */
+/* The controller's loop: a change that an informer shows goes into the cache and puts the job into
+ * the queue; a job from the queue is reconciled and its plan carried out. All decisions are made by
+ * the reconcile. */
 #include "operator/controller/controller.h"
 
 #include "operator/controller/host_ports_share.h"
@@ -32,9 +32,9 @@ struct training_controller {
     struct workqueue *queue;
     struct job_cache cache;
     struct job_watch watch;
-    struct list_head passes; /* struct kube_pass, under way; each of a plan_run */
+    struct list_head passes; /* struct kube_pass: running passes; each is part of a plan_run */
     struct progress_reader *progress;
-    struct training_claims claims; /* all NULL: none are on this machine */
+    struct training_claims claims; /* all NULL: claims are not on this machine */
     size_t calls_max;
     char *cluster_domain, *shared_address;
     struct host_ports_share host_ports;
@@ -54,8 +54,8 @@ static void on_job(void *context, struct kube_object *old, struct kube_object *n
         progress_reader_forget(controller->progress, key);
         training_metrics_count_deleted(&controller->metrics, job->namespace_);
     }
-    /* Nothing follows of the progress that we wrote ourselves; but what was read before the end may
-     * have been written after the last word. */
+    /* A change of the progress annotation alone needs no pass, except at the end: a progress that
+     * was read before the end may have been written after the final one. */
     if (!old || !new_ || training_is_finished(json_get(new_->json, "status")) ||
         !training_progress_is_all_that_changed(old->json, new_->json))
         workqueue_add(controller->queue, key);
@@ -84,7 +84,7 @@ static const struct json *find_group(struct plan_run *run)
     return group ? kube_pass_hold(&run->pass, group) : NULL;
 }
 
-/* The job and all that belongs to it, held by the run until it ends. */
+/* Collects the job and its objects; the run holds references until it ends. */
 static struct training_observed controller_observe(struct training_controller *controller,
                                                    struct plan_run *run)
 {
@@ -137,7 +137,7 @@ static void on_pass_done(void *context, struct kube_pass *pass)
     plan_run_free(run);
 }
 
-/* Whom to ask how far the job is, from what was just observed. */
+/* Tells the progress reader which pod reports the job's progress. */
 static void see_progress(struct training_controller *controller, const struct plan_run *run,
                          const struct training_observed *observed)
 {

@@ -1,4 +1,4 @@
-/* Watching PodGroups; see gang_watch.h. Made and asked by the controller. */
+/* Watches PodGroups; see gang_watch.h. */
 #include "operator/controller/gang_watch.h"
 
 #include "base/log.h"
@@ -49,7 +49,7 @@ struct gang_watch *gang_watch_free(struct gang_watch *watch)
     return NULL;
 }
 
-/* The server's no, which is not the same as no answer; or NULL. */
+/* Returns the server's rejection of the list; NULL if it succeeded or was not answered. */
 static const struct err *gang_watch_refusal(const struct gang_watch *watch)
 {
     const struct err *failure = kube_informer_failure(watch->groups);

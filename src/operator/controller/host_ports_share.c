@@ -1,4 +1,4 @@
-/* Telling and hearing who holds which port; see host_ports_share.h. */
+/* Reports the ports of a controller's jobs; see host_ports_share.h. */
 #include "operator/controller/host_ports_share.h"
 
 #include "operator/reconcile/host_network.h"
@@ -10,8 +10,8 @@
 
 enum {
     SYNC_POLL_MS = 20,
-    /* How long the jobs of other kinds are waited for before ports of nodes are given out: a kind
-     * that is not installed never comes. */
+    /* How long to wait for the jobs of other kinds before ports are assigned: a kind that is not
+       installed never reports. */
     OTHERS_MS = 10 * 1000,
 };
 
@@ -69,8 +69,8 @@ void host_ports_share_set(struct host_ports_share *share, const struct kube_obje
                    count);
 }
 
-/* What a job holds grows with what is seen of it; it gives up only what its own reconcile decides,
- * or all when it is gone: an older state may be shown after a newer one was decided. */
+/* An observed job only adds ports. A job releases ports only by its own reconcile, or all of them
+ * when it is gone, because an older state may be shown after a newer decision. */
 void host_ports_share_observe(struct host_ports_share *share, const struct kube_object *job,
                               bool gone)
 {

@@ -1,4 +1,4 @@
-/* The controller's memory of jobs; see job_cache.h. Only the controller calls it, on its loop. */
+/* The controller's cache of jobs; see job_cache.h. */
 #include "operator/controller/job_cache.h"
 
 #include "operator/kind/training_job.h"
@@ -9,9 +9,9 @@
 
 #include <stdlib.h>
 
-/* Something of every replica, and what is said of the job. */
-enum { SAID_MAX = TRAINING_REPLICAS_MAX + 1000 };
-/* Between tries while the server does not answer. */
+/* One event per replica, and the events of the job. */
+enum { RECORDED_EVENTS_MAX = TRAINING_REPLICAS_MAX + 1000 };
+/* Time between attempts while the server does not answer. */
 enum { WAIT_MIN_MS = 50, WAIT_MAX_MS = 5000 };
 
 void job_cache_init(struct job_cache *cache, job_cache_changed *changed, void *context)
@@ -80,11 +80,11 @@ const char *job_entry_rejection(const struct job_entry *entry, const struct json
     return entry->rejected_generation == generation_of(job) ? entry->rejection : NULL;
 }
 
-/* All that is not the informers'. */
+/* Drops everything that does not come from informers. */
 static void forget_own(struct job_entry *entry)
 {
     job_entry_drop_gone(entry, entry->gone.count);
-    release_objects(&entry->parts[JOB_UNMATCHED_PODS]); /* nobody can let go of them any more */
+    release_objects(&entry->parts[JOB_UNMATCHED_PODS]); /* they can not be released any more */
     release_strings(&entry->recorded_events);
     free(entry->rejection);
     entry->rejection = NULL;
@@ -146,7 +146,7 @@ void job_cache_forget(struct job_cache *cache, const char *key)
     job_entry_free(entry);
 }
 
-/* The key of the job that an object's labels name, or NULL. */
+/* Returns the key of the job that an object's labels name, or NULL. */
 static const char *labelled_key(struct arena *arena, const struct json *object)
 {
     const char *name = kube_meta_label(object, TRAINING_NAME_LABEL);
@@ -156,8 +156,9 @@ static const char *labelled_key(struct arena *arena, const struct json *object)
     return arena_printf(arena, "%s/%s", kube_meta_namespace(object), name);
 }
 
-/* The key of the job that controls a pod, where its labels name another or none; else NULL. */
-static const char *stray_key(struct arena *arena, enum job_part part, const struct json *object)
+/* Returns the key of the job that controls a pod whose labels name another job or none; else NULL.
+ */
+static const char *unmatched_key(struct arena *arena, enum job_part part, const struct json *object)
 {
     const char *name = json_get_string(kube_meta_controller(object), "name", NULL);
 
@@ -183,7 +184,7 @@ static void entry_remove(struct job_entry *entry, enum job_part part, const char
         kube_object_unref(held);
 }
 
-/* One of the places of an object: where it was, and where it is. */
+/* Moves an object in one of the maps from its old job to its new job. */
 static void change_place(struct job_cache *cache, enum job_part part, const char *old_key,
                          struct kube_object *old, const char *new_key, struct kube_object *new_)
 {
@@ -193,7 +194,7 @@ static void change_place(struct job_cache *cache, enum job_part part, const char
         entry = job_cache_get(cache, old_key);
         entry_remove(entry, part, old->name);
         kube_own_writes_observe(&entry->writes, old->uid);
-        /* One that only moved is not gone. */
+        /* a pod that moved to another job is not gone */
         if (!new_ && part == JOB_PODS)
             vec_push(&entry->gone, kube_object_ref(old));
         cache->changed(cache->context, old_key);
@@ -213,8 +214,8 @@ void job_cache_change(struct job_cache *cache, enum job_part part, struct kube_o
 
     change_place(cache, part, old ? labelled_key(arena, old->json) : NULL, old,
                  new_ ? labelled_key(arena, new_->json) : NULL, new_);
-    change_place(cache, JOB_UNMATCHED_PODS, old ? stray_key(arena, part, old->json) : NULL, old,
-                 new_ ? stray_key(arena, part, new_->json) : NULL, new_);
+    change_place(cache, JOB_UNMATCHED_PODS, old ? unmatched_key(arena, part, old->json) : NULL, old,
+                 new_ ? unmatched_key(arena, part, new_->json) : NULL, new_);
 }
 
 void job_entry_found(struct job_entry *entry, const struct json *pod, bool unmatched)
@@ -245,7 +246,8 @@ void job_entry_await_object(struct job_entry *entry, enum job_part part, const s
 
     if (seen && str_eq(seen->uid, kube_meta_uid(object)))
         return;
-    /* A watch may be ahead of the answer: what it has shown to be gone, it never shows again. */
+    /* A watch may be ahead of the call's answer: an object that it showed as gone is never shown
+     * again. */
     for (size_t i = 0; i < entry->gone.count; i++)
         if (str_eq(entry->gone.items[i]->uid, kube_meta_uid(object)))
             return;
@@ -259,7 +261,7 @@ bool job_entry_record_pod_event(struct job_entry *entry, const char *uid, const 
 
     if (map_get(&entry->recorded_events, text))
         return false;
-    if (entry->recorded_events.count >= SAID_MAX)
+    if (entry->recorded_events.count >= RECORDED_EVENTS_MAX)
         release_strings(&entry->recorded_events);
     free(map_put(&entry->recorded_events, text, mem_strdup(reason)));
     return true;

@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* All that is ever read of the pods and services of jobs. There may be thousands, and a pod carries
- * the addresses of all its peers: what is not in these lists is not kept, and not seen. */
+/* The fields of pods and services that are used. There may be thousands of pods, and each carries
+ * the addresses of all its peers: other fields are not kept. */
 static const char *const POD_FIELDS[] = {
     "metadata.creationTimestamp",
     "metadata.deletionTimestamp",
@@ -52,7 +52,7 @@ static const char *const POD_FIELDS[] = {
     "status.reason",
     NULL,
 };
-/* Of the jobs all but who last wrote which field. */
+/* All fields of jobs except managedFields. */
 static const char *const JOB_FIELDS[] = {
     "kind",
     "metadata.annotations",

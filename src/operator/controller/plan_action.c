@@ -1,5 +1,5 @@
-/* The actions of a plan: the call that carries out each, and what its answer means. Started by
- * plan_run.c, some at a time. Nothing is decided here but what to make of an answer. */
+/* The actions of a plan: the API call of each, and the handling of its answer. plan_run.c starts
+ * them, several at once. */
 #include "operator/controller/plan_run.h"
 
 #include "operator/kind/training_job.h"
@@ -12,7 +12,7 @@
 
 enum verb { CREATES, CHANGES, DELETES, ADOPTS, RELEASES };
 
-/* One action of the plan under way. */
+/* An action whose call is in flight. */
 struct call {
     struct plan_run *run;
     const struct training_action *action;
@@ -34,9 +34,9 @@ static const struct {
                              "FailedDeletePod"},
     [TRAINING_DELETE_SERVICE] = {PLAN_PODS, DELETES, &KUBE_SERVICES, JOB_SERVICES, "service",
                                  "SuccessfulDeleteService", "FailedDeleteService"},
-    [TRAINING_DELETE_JOB] = {PLAN_PODS, DELETES, NULL /* the kind's */, JOB_PARTS, "job",
-                             "SuccessfulDeleteJob", "FailedDeleteJob"},
-    /* Of the gang scheduler's resource. */
+    [TRAINING_DELETE_JOB] = {PLAN_PODS, DELETES, NULL /* the resource of the kind */, JOB_PARTS,
+                             "job", "SuccessfulDeleteJob", "FailedDeleteJob"},
+    /* The resource depends on the gang scheduler. */
     [TRAINING_CREATE_POD_GROUP] = {PLAN_GROUP, CREATES, NULL, JOB_POD_GROUPS, "PodGroup",
                                    "SuccessfulCreatePodGroup", "FailedCreatePodGroup"},
     [TRAINING_UPDATE_POD_GROUP] = {PLAN_GROUP, CHANGES, NULL, JOB_POD_GROUPS, "PodGroup",
@@ -111,7 +111,8 @@ static void on_action_labelled(void *context, struct json *object, const struct 
     kube_pass_answered(&call->run->pass);
 }
 
-/* It is the job's, but another operator made it, without the labels by which we would see it. */
+/* The job controls the object, but another operator created it without the labels of our informers.
+ */
 static void set_labels(struct call *call)
 {
     struct plan_run *run = call->run;
@@ -124,8 +125,8 @@ static void set_labels(struct call *call)
                call->action->name, NULL, patch, on_action_labelled, call);
 }
 
-/* It has no controller but the job's labels: the reconcile will claim it, or say why not, as soon
- * as it is shown. */
+/* The object has no controller and the job's labels: the reconcile adopts it, or reports why not,
+ * when the informer shows it. */
 static bool is_to_be_adopted(const struct plan_run *run, const struct json *object)
 {
     return !kube_meta_controller(object) &&
@@ -133,7 +134,7 @@ static bool is_to_be_adopted(const struct plan_run *run, const struct json *obje
            str_eq(kube_meta_label(object, TRAINING_NAME_LABEL), run->pass.workload->name);
 }
 
-/* What exists under the name may be ours, made by a call whose answer was lost. */
+/* An object of that name exists. It may be ours, from a call whose answer was lost. */
 static void on_existing(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
@@ -141,7 +142,7 @@ static void on_existing(void *context, struct json *object, const struct err *er
     struct err taken = ERR_INIT;
 
     if (err && err->code == ERR_NOT_FOUND) {
-        run->pass.failed = true; /* gone again: the next pass makes it */
+        run->pass.failed = true; /* already gone: the next pass creates it */
     } else if (err) {
         fail_action(call, err);
     } else if (kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
@@ -170,7 +171,7 @@ bool plan_action_is_final(const struct err *err)
            !strstr(err->message, "denied the request") && !strstr(err->message, "denied request");
 }
 
-/* No other pod is tried: the next pass, which comes at once, fails the job. */
+/* No other pod is created: the next pass, which follows at once, fails the job. */
 static void refuse_pod(struct call *call, const struct err *err)
 {
     struct plan_run *run = call->run;
@@ -222,7 +223,7 @@ static void on_action_changed(void *context, struct json *object, const struct e
 {
     struct call *call = context;
     const enum verb verb = ACTIONS[call->action->type].verb;
-    /* It went, or is another by now: the next pass sees. */
+    /* The object is gone or was replaced: the next pass sees it. */
     bool gone = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
 
     if (gone)
@@ -249,7 +250,7 @@ static void on_unmatched_pod_read(void *context, struct json *object, const stru
     kube_pass_answered(&call->run->pass);
 }
 
-/* A pod whose labels are not ours at all is told of by no watch: from here on it is not known. */
+/* No informer shows a pod whose labels are not ours: it is forgotten here. */
 static void on_released(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
@@ -295,7 +296,7 @@ static void start_patch(struct call *call)
     struct kube_pass *pass = &call->run->pass;
     kube_done *done = ACTIONS[action->type].verb == RELEASES ? on_released : on_action_changed;
 
-    /* Custom resources have no lists with keys. */
+    /* Strategic merge patches do not exist for custom resources. */
     if (ACTIONS[action->type].part == JOB_POD_GROUPS)
         kube_patch(pass->client, action_resource(call), pass->workload->namespace_, action->name,
                    NULL, action->object, done, call);

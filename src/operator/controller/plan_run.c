@@ -1,8 +1,8 @@
-/* Carrying out a plan, stage by stage: the next stage starts when the last call of the one before
- * has been answered. Started by the controller, once at a time for a job. A call that the server
- * refuses does not stop its stage, the others may succeed; but nothing is done that the failed
- * stage was the ground for: what is not remembered is not acted on, and no pod starts before its
- * group and the services. A call without an answer ends the pass: the server is gone. */
+/* Carries out a plan stage by stage: a stage starts when the last call of the stage before has been
+ * answered. The controller runs one plan per job at a time. A rejected call does not stop its
+ * stage, because the others may succeed; but later stages do nothing that depends on the failed
+ * one: an unwritten count causes no action, and no pod is created before its group and services. A
+ * call without an answer ends the pass, because the server is unreachable. */
 #include "operator/controller/plan_run.h"
 
 #include "operator/controller/training_metrics.h"
@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "kube/object.h"
 
-/* The job itself could not be written. A server that will not have it has a reason, and without a
- * word of it the job would wait for ever. */
+/* The job itself could not be written. The server's reason is reported as an event, because the job
+ * would otherwise wait without an explanation. */
 static void plan_run_abort(struct plan_run *run, const struct err *err)
 {
     if (kube_pass_has_answer(err) && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT &&
@@ -40,7 +40,7 @@ static void start_remember(struct plan_run *run)
     struct json *patch = json_object(run->pass.arena);
     struct json *metadata = json_ensure_object(run->pass.arena, patch, "metadata");
 
-    /* Only on top of what was read: another count must not be overwritten. */
+    /* Conditional on the version that was read: another count must not be overwritten. */
     json_set_string(run->pass.arena, metadata, "resourceVersion",
                     kube_meta_resource_version(run->pass.workload->json));
     json_set(run->pass.arena, metadata, "annotations", run->plan.annotations);
@@ -85,7 +85,7 @@ static void start_status(struct plan_run *run)
                        run->pass.workload->name, object, on_status_written, run);
 }
 
-/* A stage of one call, or of none. */
+/* Runs a stage that has at most one call. */
 static bool start_only(struct plan_run *run, bool needed, void (*start)(struct plan_run *))
 {
     if (!needed || run->pass.position++ > 0)
@@ -136,8 +136,8 @@ static int plan_run_end_stage(struct kube_pass *pass)
     }
     if (pass->stage == PLAN_STATUS)
         tell_events(run);
-    /* Only the first stages are grounds, and only for what is made: pods that are to go must go. A
-     * job that was gone has ended the pass itself. */
+    /* Later stages depend only on these stages, and only for what they create: pods that must be
+     * deleted are deleted. If the job was gone, the pass has ended already. */
     if (pass->failed && (pass->stage == PLAN_GROUP || pass->stage == PLAN_SERVICES))
         run->makes_nothing = true;
     return pass->stage + 1;

@@ -1,4 +1,4 @@
-/* Reaching pods by their address, as everything does in a cluster. */
+/* Connects to pods by their address, as programs in a cluster do. */
 #include "operator/controller/dialer.h"
 
 #include "net/stream/socket_dial.h"

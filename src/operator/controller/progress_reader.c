@@ -1,6 +1,6 @@
-/* The reader of progress; see progress_reader.h. Each job that can be asked has a timer; when it
- * fires the job queues up. Those in the queue are asked one after the other at a bounded pace, so
- * that with many jobs each is asked less often instead of the API being written to more often. */
+/* Reads the progress of jobs; see progress_reader.h. Each job has a timer; when it fires, the job
+ * enters a queue. Jobs in the queue are asked one after the other at a limited rate, so that with
+ * many jobs each is asked less often, and the number of API writes stays limited. */
 #include "operator/controller/progress_reader.h"
 
 #include "operator/reconcile/progress_text.h"
@@ -18,27 +18,27 @@
 enum {
     FIRST_MS = 1000,
     INTERVAL_MS = 5 * 1000,
-    BACK_OFF_MAX_MS = 60 * 1000, /* of a pod that does not answer */
-    PACE_MS = 100,               /* between two questions of all */
+    BACK_OFF_MAX_MS = 60 * 1000, /* interval for a pod that does not answer */
+    PACE_MS = 100,               /* between two requests of the reader */
     UNDER_WAY_MAX = 16,
     TIMEOUT_MS = 3 * 1000,
 };
 
-/* One job that can be asked. */
+/* A job whose progress is read. */
 struct poll {
     struct progress_reader *reader;
     char *key, *namespace_, *name;
     struct kube_object *pod;
     int port;
-    char *text; /* last put on the job; NULL: not known */
+    char *text; /* the text last written to the job; NULL: unknown */
     struct loop_timer timer;
     int64_t interval_ms;
-    struct poll *next; /* in the queue */
+    struct poll *next; /* next in the queue */
     bool queued;
     void *dialing;
     struct http_fetch *fetch;
-    bool writing; /* the client will call back */
-    bool gone;    /* nobody asks any more; freed after the call back */
+    bool writing; /* a write is in flight */
+    bool gone;    /* the job is gone; freed after the write */
     struct poll *next_gone, *previous_gone;
 };
 
@@ -47,11 +47,11 @@ struct progress_reader {
     struct kube_client *client;
     const struct training_kind *kind;
     struct training_dialer dialer;
-    struct map jobs; /* struct asked */
+    struct map jobs; /* struct poll */
     struct poll *first, **last;
     struct poll *gone;
     struct loop_timer pace;
-    int64_t asked_ms; /* when somebody was asked last */
+    int64_t asked_ms; /* time of the last request */
     size_t under_way;
 };
 
@@ -59,7 +59,7 @@ struct progress_reader {
 
 static void serve_queue(struct progress_reader *reader);
 
-/* The question is over, one way or the other. */
+/* A request has ended, with or without an answer. */
 static void poll_end(struct poll *poll, bool answered)
 {
     poll->reader->under_way--;
@@ -109,13 +109,13 @@ static void on_progress_written(void *context, struct json *object, const struct
         poll_free(poll);
         return;
     }
-    if (err) { /* the next answer is written whatever it is */
+    if (err) { /* the next text is written in any case */
         log_debug(poll->key, "cannot write the progress: %s", err->message);
         free(TAKE(poll->text));
     }
 }
 
-/* Without a version: it says nothing about what else is on the job. */
+/* Without resourceVersion, because it does not depend on other fields of the job. */
 static void poll_write_annotation(struct poll *poll, struct arena *arena, const char *text)
 {
     struct json *patch = json_object(arena);
@@ -240,7 +240,7 @@ static void leave_queue(struct poll *poll)
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-/* Whatever is under way for it is given up. */
+/* Cancels the request that is in flight. */
 static void poll_stop(struct poll *poll)
 {
     bool busy = poll->dialing || poll->fetch;

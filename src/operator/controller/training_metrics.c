@@ -1,5 +1,4 @@
-/* Counting jobs and passes; see training_metrics.h. Called by the controller and by the run of a
- * plan. */
+/* Counts jobs and passes; see training_metrics.h. */
 #include "operator/controller/training_metrics.h"
 
 #include "operator/reconcile/conditions.h"
@@ -84,7 +83,7 @@ void training_metrics_count_restarts(const struct training_metrics *metrics, con
 {
     const char *text = json_get_string(annotations, TRAINING_RESTARTS_ANNOTATION, NULL);
 
-    /* Replicas that go down together are one restart of the job. */
+    /* Replicas that restart together count as one restart of the job. */
     if (text && metrics_count_restarts(text) >
                     metrics_count_restarts(kube_meta_annotation(job, TRAINING_RESTARTS_ANNOTATION)))
         count_job(metrics, metrics->restarted, kube_meta_namespace(job));

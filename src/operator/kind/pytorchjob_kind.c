@@ -1,4 +1,4 @@
-/* The PyTorchJob: kubeflow.org/v1, with the names, words and defaults of the incumbent. */
+/* PyTorchJob (kubeflow.org/v1) with the names, messages and defaults of Kubeflow's operator. */
 #include "operator/kind/pytorchjob.h"
 
 #include "base/str.h"
@@ -24,8 +24,8 @@ void training_pytorch_bounds(const struct json *elastic, int64_t workers, int64_
     *ret_max = json_get_int(elastic, "maxReplicas", *ret_min);
 }
 
-/* A job that was valid when it started and was scaled out of its bounds since is not failed for
- * that: it is scaled as far as they allow. */
+/* A job that was scaled out of its bounds after its start does not fail: it is scaled as far as the
+ * bounds allow. */
 static void keep_within_bounds(struct training_job *job)
 {
     struct training_replica_spec *workers = &job->replicas[TRAINING_WORKER];

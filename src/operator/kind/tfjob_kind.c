@@ -1,4 +1,4 @@
-/* The TFJob: kubeflow.org/v1, with the names, words and defaults of the incumbent. */
+/* TFJob (kubeflow.org/v1) with the names, messages and defaults of Kubeflow's operator. */
 #include "operator/kind/tf_config_env.h"
 #include "operator/kind/training_job.h"
 
@@ -16,7 +16,7 @@ static void read_fields(const struct json *spec, struct training_job *job)
                        : TRAINING_SUCCESS_WORKER_0;
     job->dynamic_worker = json_get_bool(spec, "enableDynamicWorker", false);
     if (job->dynamic_worker)
-        job->min_workers = 1; /* the others come and go */
+        job->min_workers = 1; /* other workers come and go */
     job->evaluator_in_cluster = !str_eq(evaluator, "false");
 }
 
@@ -42,9 +42,9 @@ static bool has_replicas(const struct training_job *job, enum training_replica_t
 }
 
 /* TensorFlow 2's ParameterServerStrategy waits for every task of TF_CONFIG's cluster, and an
- * evaluator runs no server that could answer: the job would hang without a word. Other APIs of
- * TensorFlow (Estimator, TF 1) need the evaluator there, so it stays; a job with the annotation has
- * decided. */
+ * evaluator runs no server that could answer: the job would hang silently. Other APIs of TensorFlow
+ * (Estimator, TF 1) need the evaluator there, so it stays. No advice is given if the annotation is
+ * set. */
 static size_t tfjob_advise(struct arena *arena, const struct training_job *job,
                            struct training_advice *ret)
 {
@@ -64,7 +64,7 @@ static size_t tfjob_advise(struct arena *arena, const struct training_job *job,
     return 1;
 }
 
-/* TF_CONFIG goes last, so that it wins over one in the template. */
+/* TF_CONFIG is appended, so that it wins over one in the template. */
 static void set_environment(struct arena *arena, const struct training_job *job,
                             enum training_replica_type type, int index, const char *cluster_domain,
                             struct json *pod_spec)

@@ -1,5 +1,5 @@
-/* Reading the typed view of a job, with the defaults the incumbent applies in memory. Called by
- * everything that decides on a job; it must never write to the tree it reads. */
+/* Reads the typed view of a job, with the defaults that Kubeflow's operator applies in memory. Must
+ * never write to the tree. */
 #include "operator/kind/training_job.h"
 
 #include "base/mem.h"
@@ -67,12 +67,12 @@ static void read_replica_spec(const struct training_kind *kind, const struct jso
     ret->template = json_get(spec, "template");
     port = job_find_port(kind, ret->template);
     ret->port = (int)json_get_int(port, "containerPort", kind->port);
-    /* Who names a port of the node himself gets that one. */
+    /* A template that names a host port keeps it. */
     ret->host_network = json_get_bool(json_get(ret->template, "spec"), "hostNetwork", false) &&
                         json_get_int(port, "hostPort", 0) == 0;
 }
 
-/* Empty is not said. */
+/* Returns NULL for an empty or missing text. */
 static const char *job_read_text(const struct json *object, const char *name)
 {
     const char *text = json_get_string(object, name, "");
@@ -111,7 +111,7 @@ static int64_t read_limit(const struct json *spec, const char *name)
 {
     const struct json *value = training_job_policy(spec, name);
 
-    /* Bounded: seconds become milliseconds, also of a job that failed for its numbers. */
+    /* Limited, because seconds are converted to milliseconds, even for a job that is invalid. */
     return !value || value->type != JSON_INT ? -1
            : value->integer > INT32_MAX      ? INT32_MAX
                                              : value->integer;

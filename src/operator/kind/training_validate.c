@@ -1,7 +1,6 @@
-/* Whether a job makes sense, before anything is made for it. Called by the reconcile and by
- * whoever wants to know earlier (lint). Every message starts with the path of the field, so that
- * the user finds the line; the first mistake is reported. It must never let through what the API
- * server would later refuse pod by pod. */
+/* Validates a job before objects are created for it. Called by the reconcile. Every message starts
+ * with the field's path; the first mistake is reported. A job that passes must not be rejected by
+ * the API server pod by pod later. */
 #include "operator/kind/training_job.h"
 
 #include "base/mem.h"
@@ -12,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A wrong value of a field that wants one of some words: in quotes where it is text. */
+/* A wrong value of a field with a list of allowed words: in quotes if it is text. */
 const char *training_value_describe(const struct json *value, char *buffer, size_t size)
 {
     const char *text = json_text(value);
@@ -23,7 +22,7 @@ const char *training_value_describe(const struct json *value, char *buffer, size
     return buffer;
 }
 
-/* An optional integer within bounds; a missing or null one is fine. */
+/* Checks an optional integer; a missing or null one is valid. */
 static int validate_int(const struct json *object, const char *path, const char *name, int64_t min,
                         int64_t max, struct err *err)
 {
@@ -44,7 +43,7 @@ static int validate_int(const struct json *object, const char *path, const char 
     return 0;
 }
 
-/* An optional object; missing or null is fine and comes back as NULL. */
+/* Checks an optional object; *ret is NULL if it is missing or null. */
 static int validate_object(const struct json *parent, const char *path, const char *name,
                            const struct json **ret, struct err *err)
 {
@@ -110,7 +109,8 @@ static int validate_scheduling(const struct json *run_policy, struct err *err)
     return result == 0 ? validate_min_resources(policy, path, err) : result;
 }
 
-/* The limits, and what is kept: of spec.runPolicy, or of spec itself, where v1beta1 has them. */
+/* Checks the fields about the end of the job: in spec.runPolicy, or in spec itself, where v1beta1
+ * has them. */
 static int validate_limits(const struct json *policy, const char *path, struct err *err)
 {
     const struct json *clean = json_get(policy, "cleanPodPolicy");
@@ -126,14 +126,14 @@ static int validate_limits(const struct json *policy, const char *path, struct e
     result = validate_int(policy, path, "ttlSecondsAfterFinished", 0, INT32_MAX, err);
     if (result < 0)
         return result;
-    /* Bounded so that seconds fit into milliseconds everywhere. */
+    /* limited so that seconds fit into milliseconds */
     result = validate_int(policy, path, "activeDeadlineSeconds", 0, INT64_MAX / 1000 / 2, err);
     if (result < 0)
         return result;
     return validate_int(policy, path, "backoffLimit", 0, INT32_MAX, err);
 }
 
-/* Some manager must feel responsible, or the job would wait for ever. */
+/* A job with an unknown manager would wait forever. */
 int training_managed_by_validate(const struct json *spec, struct err *err)
 {
     const struct json *manager = json_at(spec, "runPolicy", "managedBy", NULL);
@@ -171,7 +171,7 @@ static int validate_run_policy(const struct json *spec, struct err *err)
     return 0;
 }
 
-/* A member that we add to must be what we take it for, or be missing. */
+/* Checks that a member that the operator appends to is a list or missing. */
 static int validate_list(const struct json *container, const char *path, const char *name,
                          const char *what, struct err *err)
 {
@@ -238,7 +238,7 @@ static int validate_containers(const struct training_kind *kind, const struct js
     return 0;
 }
 
-/* A pod's name is its host name and its service's name: one DNS label. */
+/* The name of a pod is also its host name and its service's name: one DNS label. */
 static int validate_name_length(const struct json *replica, enum training_replica_type type,
                                 const char *job_name, struct err *err)
 {

@@ -1,8 +1,8 @@
-/* What belongs to the job. As every controller of Kubernetes it adopts what carries its labels and
- * has no controller (somebody deleted a job with --cascade=orphan and made it again), and lets go
- * of what it controls but carries them no more (somebody took a pod out to look at it). Both are
- * patches of the one owner reference, valid for the one object that was seen. Pure; part of the
- * reconcile. */
+/* Adopts and releases objects of a job. Like every controller of Kubernetes, it adopts objects with
+ * its labels that have no controller (a job was deleted with --cascade=orphan and created again),
+ * and releases objects that it controls but that lost the labels (a user took a pod out to debug
+ * it). Both are patches of one owner reference, valid only for the object that was seen. Pure; part
+ * of the reconcile. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/gang.h"
@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-/* A patch that fails where another object has the name by now. */
+/* Returns a patch that fails if another object has the name by now. */
 static struct json *patch_new(struct training_pass *pass, const struct json *object,
                               struct json *reference)
 {
@@ -30,8 +30,8 @@ static void claim_adopt(struct training_pass *pass, enum training_action_type ty
     struct json *patch =
         patch_new(pass, object, kube_owner_reference_new(pass->arena, pass->job.json, true));
 
-    /* PodGroups are custom resources, whose lists are written as a whole: only over what was read.
-     */
+    /* PodGroups are custom resources, whose lists are replaced as a whole: the patch is conditional
+     * on the version that was read. */
     if (type == TRAINING_ADOPT_POD_GROUP)
         json_set_string(pass->arena, json_get(patch, "metadata"), "resourceVersion",
                         kube_meta_resource_version(object));
@@ -79,10 +79,10 @@ static size_t count_orphans(const struct training_pass *pass, bool ended)
     return count;
 }
 
-/* Pods that ended are adopted along with others that live, because then they are the finished
- * replicas of a job that goes on. Where none lives they are what is left of an earlier job: their
- * success is not this one's, and they are left alone. They go first, so that however far an
- * adoption came, the living ones that say what they are are still to be seen. */
+/* Ended pods are adopted together with live ones, because they are the finished replicas of a job
+ * that goes on. Without a live pod they belong to an earlier job: its success does not count for
+ * this one, and they are left alone. Ended pods are adopted first, so that after an interrupted
+ * adoption the live ones can still be recognized. */
 static void adopt_pods(struct training_pass *pass)
 {
     bool ended = count_orphans(pass, true) > 0;

@@ -1,4 +1,4 @@
-/* The rules of the condition list. Called by the reconcile on its own copy of the status; pure. A
+/* The rules of a job's conditions. Called by the reconcile on its own copy of the status; pure. A
  * finished job has exactly one of Succeeded and Failed, and keeps it. */
 #include "operator/reconcile/conditions.h"
 

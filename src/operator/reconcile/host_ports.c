@@ -1,5 +1,4 @@
-/* The table of ports held; see host_ports.h. Only controllers change it, on their loop; the
- * reconcile reads it. */
+/* The table of node ports; see host_ports.h. */
 #include "operator/reconcile/host_ports.h"
 
 #include "base/cleanup.h"
@@ -21,9 +20,9 @@ struct holding {
 
 struct host_ports {
     int first, last;
-    int unreported;          /* controllers that have yet to tell */
+    int unreported;          /* controllers that have not reported yet */
     struct map owners;       /* struct holding */
-    uint16_t holders[PORTS]; /* more than one where somebody edited an annotation */
+    uint16_t holders[PORTS]; /* may exceed 1 if an annotation was edited */
 };
 
 struct host_ports *host_ports_new(int first, int last)

@@ -1,4 +1,4 @@
-/* Filling a plan. */
+/* Builds a plan; see plan.h. */
 #include "operator/reconcile/plan.h"
 
 #include "operator/kind/training_job.h"
@@ -15,7 +15,7 @@ void training_plan_init(struct training_plan *plan, struct arena *arena)
     *plan = (struct training_plan){.arena = arena, .requeue_ms = -1};
 }
 
-/* The next free place of an array in an arena; the outgrown ones are left to the arena's end. */
+/* Returns the next free entry of an array in an arena. Outgrown arrays are freed with the arena. */
 static void *next_place(struct arena *arena, void **items, size_t *count, size_t *capacity,
                         size_t size)
 {

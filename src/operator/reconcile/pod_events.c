@@ -1,4 +1,4 @@
-/* What a user would find by describing each pod of a job, told as events of the job itself: why a
+/* Reports problems of pods as events of the job, so that the user need not describe each pod: why a
  * pod does not start, how a container ended. Pure; part of the reconcile. */
 #include "operator/reconcile/reconcile_internal.h"
 
@@ -9,15 +9,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What is told of a pod is told once of it, and again of the pod that takes its place. */
+/* An event about a pod is reported once per pod, and again for its successor. */
 static void tell_of(const struct json *pod, struct training_event *event)
 {
     event->once = true;
     event->pod_uid = kube_meta_uid(pod);
 }
 
-/* A container that was killed for its memory and started again in place: its exit code alone would
- * tell nobody why. */
+/* A container was killed for its memory and restarted in place: its exit code alone does not say
+ * why. */
 static void report_memory(struct training_pass *pass, const struct json *pod,
                           const struct json *container)
 {
@@ -60,14 +60,14 @@ static void report_state(struct training_pass *pass, const struct json *pod,
     }
 }
 
-/* The condition that changed last, where it is not true. */
+/* Reports the condition that changed last, if it is not true. */
 static void report_condition(struct training_pass *pass, const struct json *pod,
                              const struct json *conditions)
 {
     const struct json *newest = NULL;
 
     JSON_EACH (condition, conditions) {
-        /* Times of one format and zone: their text sorts as they do. */
+        /* times of one format and zone sort as text */
         if (!newest || strcmp(json_get_string(condition, "lastTransitionTime", ""),
                               json_get_string(newest, "lastTransitionTime", "")) > 0)
             newest = condition;
@@ -112,7 +112,7 @@ void training_pass_report_pods(struct training_pass *pass)
     }
 }
 
-/* Why a pod failed, where more is known than the code of its program: it could not be started, was
+/* Returns why a pod failed, if more is known than the exit code: it could not be started, was
  * killed for its memory, was evicted. */
 static void report_cause(struct training_pass *pass, const struct json *pod)
 {
@@ -127,7 +127,7 @@ static void report_cause(struct training_pass *pass, const struct json *pod)
         JSON_EACH (container, json_get(status, LISTS[i])) {
             const struct json *terminated = json_at(container, "state", "terminated", NULL);
 
-            /* Of the program itself the code is told anyway. */
+            /* the exit code of the program is reported elsewhere */
             if (!str_is_empty(json_get_string(terminated, "message", "")) ||
                 !str_eq(json_get_string(terminated, "reason", "Error"), "Error") ||
                 !str_eq(json_get_string(container, "name", ""), pass->job.kind->container))

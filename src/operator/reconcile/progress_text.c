@@ -1,5 +1,5 @@
-/* Progress as text; see progress_text.h. Pure; called by the reader of progress. The document comes
- * from a program of the user's: nothing in it is believed but numbers and short words. */
+/* Formats progress as text; see progress_text.h. Pure. The document comes from the user's program:
+ * only numbers and short words of it are used. */
 #include "operator/reconcile/progress_text.h"
 
 #include "operator/kind/training_job.h"
@@ -16,7 +16,7 @@
 
 enum { WORDS_MAX = 60 };
 
-/* A number as people write it: 0.4213, 812, 120000, 1.2e+300. */
+/* Returns a number in a readable form: 0.4213, 812, 120000, 1.2e+300. */
 static const char *number_text(struct arena *arena, double number)
 {
     double size = fabs(number);
@@ -59,8 +59,8 @@ static void add_step(struct arena *arena, char **text, const struct json *docume
                                  of_total ? number_text(arena, json_number(total, 0)) : ""));
 }
 
-/* A character that moves the cursor, ends the line or turns the direction of writing instead of
- * being shown: controls of ASCII and of Latin-1, separators of lines, directions. */
+/* Returns whether a character moves the cursor, ends the line or changes the writing direction:
+ * controls of ASCII and Latin-1, line separators, direction marks. */
 static bool character_is_control(const char *character, size_t size)
 {
     const unsigned char *byte = (const unsigned char *)character;
@@ -85,7 +85,7 @@ bool training_progress_is_plain(const char *text)
     return true;
 }
 
-/* So many characters, whatever their language; what is none is shown as '?'. */
+/* Limits the number of characters; an invalid one is shown as '?'. */
 static void add_waiting(struct arena *arena, char **text, const struct json *document)
 {
     const struct json *value = json_get(document, "waiting-for");
@@ -158,7 +158,7 @@ static int progress_find_port(const struct json *pod, const char *name)
     return 0;
 }
 
-/* The pod that speaks for the job, in that phase. */
+/* Returns whether the pod reports the job's progress and has that phase. */
 static bool is_speaker(const struct json *pod, const char *job_uid, const char *phase)
 {
     return str_eq(kube_meta_label(pod, TRAINING_ROLE_LABEL), "master") &&
@@ -212,7 +212,7 @@ bool training_progress_last(struct arena *arena, const struct json *const *pods,
     return false;
 }
 
-/* Every annotation of one but the progress is in the other. */
+/* Returns whether every annotation of one, except the progress, is in the other. */
 static bool has_annotations_of(const struct json *one, const struct json *other)
 {
     JSON_EACH (annotation, json_at(one, "metadata", "annotations", NULL)) {

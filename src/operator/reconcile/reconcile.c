@@ -1,6 +1,6 @@
-/* The order of decisions for one job; each is made in a file of its own. Called by the controller
- * whenever something about a job has changed or its time has come. No input or output, no clock:
- * the same observation gives the same plan. */
+/* The order of decisions for one job; each decision has a file of its own. Called by the controller
+ * when a job has changed or its requeue time has come. Pure: no I/O and no clock; the same
+ * observation gives the same plan. */
 #include "operator/reconcile/reconcile.h"
 
 #include "operator/reconcile/autoscaler.h"
@@ -90,31 +90,31 @@ static void set_replica_statuses(struct training_pass *pass)
     struct json *statuses = json_ensure_object(pass->arena, pass->status, "replicaStatuses");
 
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
-        struct training_replica_counts tally =
+        struct training_replica_counts counted =
             training_replicas_count(&pass->replicas, (enum training_replica_type)type);
         struct json *counts;
 
         if (!pass->job.replicas[type].present) {
-            /* Of a type that was taken out of the spec nothing is left. */
+            /* a type that was removed from the spec has no status */
             json_remove(statuses, training_replica_type_name((enum training_replica_type)type));
             continue;
         }
         counts = json_set(pass->arena, statuses,
                           training_replica_type_name((enum training_replica_type)type),
                           json_object(pass->arena));
-        /* What finds the replicas of this type: the scale subresource shows it to autoscalers. */
+        /* The selector of this type's pods, which the scale subresource shows to autoscalers. */
         json_set(pass->arena, counts, "selector",
                  json_stringf(pass->arena, "%s=%s,%s=%s,%s=%s", TRAINING_NAME_LABEL, pass->job.name,
                               TRAINING_OPERATOR_LABEL, pass->job.kind->controller_name,
                               TRAINING_TYPE_LABEL,
                               training_replica_type_lower((enum training_replica_type)type)));
-        /* Zeros are left out, as the incumbent does. */
-        if (tally.active)
-            json_set_int(pass->arena, counts, "active", tally.active);
-        if (tally.succeeded)
-            json_set_int(pass->arena, counts, "succeeded", tally.succeeded);
-        if (tally.failed)
-            json_set_int(pass->arena, counts, "failed", tally.failed);
+        /* Zeros are left out, as Kubeflow's operator does. */
+        if (counted.active)
+            json_set_int(pass->arena, counts, "active", counted.active);
+        if (counted.succeeded)
+            json_set_int(pass->arena, counts, "succeeded", counted.succeeded);
+        if (counted.failed)
+            json_set_int(pass->arena, counts, "failed", counted.failed);
     }
 }
 
@@ -154,7 +154,7 @@ static void run_job(struct training_pass *pass)
 
     training_pass_report_pods(pass);
     pass_add_advice(pass);
-    /* The time in a queue is not the job's. */
+    /* The time that the job waits in a queue does not count. */
     if (training_pass_time(pass, "startTime") < 0 && !training_pass_waits_for_group(pass))
         training_pass_set_time(pass, "startTime");
     set_replica_statuses(pass);
@@ -177,8 +177,8 @@ static int pass_validate(const struct training_pass *pass, struct err *err)
     return result;
 }
 
-/* The chief is asked for its progress now and then; the last step is in what it left behind, and
- * where its report lies. */
+/* The chief is asked for its progress periodically; its last step and the path of its report are in
+ * its termination message. */
 static void keep_last_word(struct training_pass *pass)
 {
     const struct training_observed *observed = pass->observed;
@@ -210,7 +210,7 @@ static void pass_decide(struct training_pass *pass)
     }
     if (json_count(json_get(pass->status, "conditions")) == 0)
         training_pass_note_created(pass);
-    /* The definitions of Kubeflow 1.6 and before refuse a status without. */
+    /* The definitions of Kubeflow 1.6 and before reject a status without it. */
     json_ensure_object(pass->arena, pass->status, "replicaStatuses");
     if (pass_validate(pass, &why) < 0) {
         fail_invalid(pass, &why);
@@ -230,8 +230,8 @@ static void pass_decide(struct training_pass *pass)
     run_job(pass);
 }
 
-/* A job that was given to somebody else is not touched; but if nobody can be meant, it would wait
- * for ever without a word. */
+/* A job of another manager is not touched; but an unknown manager is reported, because the job
+ * would otherwise wait forever. */
 static void leave_to_others(const struct training_observed *observed, struct training_plan *plan)
 {
     struct err why = ERR_INIT;
@@ -251,7 +251,7 @@ int training_reconcile(const struct training_observed *observed, struct arena *a
 
     training_plan_init(&plan, arena);
     if (kube_meta_is_deleting(observed->job)) {
-        /* Left to the garbage collector. */
+        /* left to the garbage collector */
     } else if (training_job_is_managed_elsewhere(observed->job)) {
         leave_to_others(observed, &plan);
     } else {

@@ -1,5 +1,5 @@
-/* From a path in a container to one that a person can open; see report_place.h. The path comes from
- * a program of the user's, and nothing is done with it but showing it. */
+/* Converts a path in a container into one that the user can open; see report_location.h. The path
+ * comes from the user's program and is only displayed. */
 #include "operator/reconcile/report_location.h"
 
 #include "operator/reconcile/progress_text.h"
@@ -17,7 +17,8 @@ static bool is_place(const char *path)
            training_progress_is_plain(path);
 }
 
-/* What is behind the mount's path, without a slash at its beginning; NULL: it is not below it. */
+/* Returns the part of the path behind the mount path, without leading slash; NULL if it is not
+ * below it. */
 static const char *rest_below(const char *mount, const char *path)
 {
     size_t size = strlen(mount);
@@ -29,7 +30,7 @@ static const char *rest_below(const char *mount, const char *path)
     return path + size + 1;
 }
 
-/* The mount that shows the path: the innermost one. */
+/* Returns the innermost mount that contains the path. */
 static const struct json *find_mount(const struct json *spec, const char *container,
                                      const char *path, const char **ret_rest)
 {
@@ -80,7 +81,7 @@ const char *training_report_location(struct arena *arena, const struct training_
     const char *directory = json_get_string(json_get(volume, "hostPath"), "path", NULL);
     const char *part = json_get_string(mount, "subPath", "");
 
-    if (!volume || json_get(mount, "subPathExpr")) /* the value of the expression is not known */
+    if (!volume || json_get(mount, "subPathExpr")) /* the value of subPathExpr is unknown */
         return NULL;
     if (part[0])
         rest = report_join_path(arena, part, rest);

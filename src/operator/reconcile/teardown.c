@@ -1,5 +1,6 @@
-/* Jobs that shall not run: finished ones are cleaned up and in time removed, suspended ones lose
- * their pods until they may go on. Pure; parts of the reconcile. Nothing here makes a pod. */
+/* Jobs that do not run: finished jobs are cleaned up and deleted after their time to live,
+ * suspended jobs lose their pods until they are resumed. Pure; part of the reconcile. Creates no
+ * pods. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/autoscaler.h"
@@ -37,7 +38,7 @@ static bool pod_is_kept(const struct training_pass *pass, const struct json *jso
     return false;
 }
 
-/* A service stays as long as the pod it is the name of. */
+/* A service stays as long as its pod. */
 static bool service_is_kept(const struct training_pass *pass, const struct json *service,
                             enum training_clean_policy policy)
 {
@@ -71,7 +72,7 @@ static void clean_up(struct training_pass *pass, enum training_clean_policy poli
     }
 }
 
-/* A finished job has nothing active but what still runs; on success that counts as succeeded. */
+/* In a finished job only running pods count as active; after success they count as succeeded. */
 static void settle_counts(struct training_pass *pass)
 {
     bool succeeded = training_condition_is_true(pass->status, TRAINING_SUCCEEDED);
@@ -114,7 +115,7 @@ static void teardown_expire(struct training_pass *pass)
         training_plan_requeue(pass->plan, left_ms);
 }
 
-/* Nothing is left to scale. */
+/* The job has nothing left to scale. */
 static void drop_autoscaler(struct training_pass *pass)
 {
     pass->plan->autoscaler_goes = training_autoscaler_new(pass->arena, &pass->job) != NULL;
@@ -124,7 +125,7 @@ void training_pass_finished(struct training_pass *pass)
 {
     enum training_clean_policy policy = pass->job.clean_policy;
 
-    /* A job that was stopped must stop, whatever is kept of it. */
+    /* a job that was stopped must stop, whatever cleanPodPolicy says */
     if (policy == TRAINING_CLEAN_NONE && training_pass_was_stopped(pass))
         policy = TRAINING_CLEAN_RUNNING;
     clean_up(pass, policy);
@@ -136,8 +137,8 @@ void training_pass_finished(struct training_pass *pass)
     teardown_expire(pass);
 }
 
-/* A suspended job is active until its last pod is gone: who suspended it gives its place to another
- * then, not before. */
+/* A suspended job stays active until its last pod is gone: a queue gives its place to another job
+ * only then. */
 static void count_leaving(struct training_pass *pass)
 {
     JSON_EACH (counts, json_get(pass->status, "replicaStatuses")) {
@@ -179,10 +180,11 @@ void training_pass_suspended(struct training_pass *pass)
     for (size_t i = 0; i < pass->replicas.count; i++) {
         struct training_replica *replica = &pass->replicas.items[i];
 
-        /* It starts anew as a whole: a peer that had finished would be missed by the others. */
+        /* all replicas start again: the others would wait for a finished peer */
         replica->finished = false;
-        /* Also on the job, not in its status alone: who resumes it at once makes the write of the
-         * status fail, and these ends would be taken for failures. */
+        /* Recorded in an annotation too, not only in the status: if the user resumes the job at
+         * once, the write of the status fails, and the ends of these pods would count as failures.
+         */
         if (replica->has_pod && replica->state != TRAINING_REPLICA_BLOCKED &&
             !training_replica_is_handled(replica))
             training_replica_mark_deleted(replica);
@@ -194,7 +196,7 @@ bool training_pass_resume(struct training_pass *pass)
 {
     bool empty = true;
 
-    /* Pods of before the suspension are no losses of the job that starts now; they go first. */
+    /* Pods from before the suspension are no losses of the resumed job; they are deleted first. */
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
         if (!teardown_is_controlled(pass, pass->observed->pods[i]))
             continue;

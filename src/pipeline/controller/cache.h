@@ -1,6 +1,6 @@
-/* What the controller knows of each workflow beyond the workflow itself: its pods as the informer
- * shows them, those that vanished, what became of its actions, and our own writes that the
- * informers have not shown yet. Only the controller calls it, on its loop. */
+/* What the controller knows about each workflow: its pods as the informer shows them, pods that
+ * vanished, the results of its actions, and its own writes that the informers have not shown yet.
+ * Used by the controller on its loop thread. */
 #ifndef TRAINYARD_PIPELINE_CACHE_H
 #define TRAINYARD_PIPELINE_CACHE_H
 
@@ -11,7 +11,7 @@
 
 struct workflow_cached_result {
     char *node_id;
-    struct kube_object *object; /* what the server answered, or NULL */
+    struct kube_object *object; /* the server's answer, or NULL */
     char *error;
 };
 
@@ -30,18 +30,19 @@ struct workflow_cache {
 void workflow_cache_init(struct workflow_cache *cache);
 void workflow_cache_release(struct workflow_cache *cache);
 struct workflow_entry *workflow_cache_get(struct workflow_cache *cache, const char *key);
-/* The workflow is gone; the entry goes with its last pod. */
+/* The workflow is gone; the entry is freed with its last pod. */
 void workflow_cache_forget(struct workflow_cache *cache, const char *key);
-/* An informer's change of a pod. */
+/* Handles an informer's change of a pod. */
 void workflow_cache_change(struct workflow_cache *cache, const char *key, struct kube_object *old,
                            struct kube_object *new_);
 
-/* Keep what became of a node's action until it is dealt with; one of both is given. */
+/* Stores the result of a node's action until a pass has handled it. Either `object` or `error` is
+ * given. */
 void workflow_entry_keep_result(struct workflow_entry *entry, const char *node_id,
                                 const struct json *object, const char *error);
-/* The first so many results and vanished pods have been dealt with. */
+/* Drops the first results and vanished pods, which have been handled. */
 void workflow_entry_drop(struct workflow_entry *entry, size_t results, size_t gone);
 
-/* Unless the informer shows it already. */
+/* Waits for the informer to show the pod, unless it does already. */
 void workflow_entry_await_pod(struct workflow_entry *entry, const struct json *pod, int64_t now_ms);
 #endif

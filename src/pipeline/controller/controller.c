@@ -1,6 +1,6 @@
-/* The controller's loop: what the informers show goes into the cache and puts the workflow into the
- * queue; what comes out of the queue is reconciled and its plan carried out. It decides nothing:
- * the reconcile does. */
+/* The controller's loop: a change that an informer shows goes into the cache and puts the workflow
+ * into the queue; a workflow from the queue is reconciled and its plan carried out. All decisions
+ * are made by the reconcile. */
 #include "pipeline/controller/controller.h"
 
 #include "pipeline/controller/cache.h"
@@ -25,7 +25,7 @@ struct workflow_controller {
     struct workqueue *queue;
     struct workflow_cache cache;
     struct kube_informer *workflows, *pods;
-    struct list_head passes; /* struct kube_pass, under way; each of a workflow_run */
+    struct list_head passes; /* struct kube_pass: running passes; each is part of a workflow_run */
     size_t calls_max;
     bool make_accounts;
     char *step_image;
@@ -53,7 +53,7 @@ static void on_workflow_pod(void *context, struct kube_object *old, struct kube_
     workqueue_add(controller->queue, key);
 }
 
-/* The workflow and all that belongs to it, held by the run until it ends. */
+/* Collects the workflow and its pods; the run holds references until it ends. */
 static struct workflow_observed workflow_observe(struct workflow_controller *controller,
                                                  struct workflow_run *run)
 {

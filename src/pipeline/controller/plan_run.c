@@ -1,5 +1,6 @@
-/* Carrying out a plan. The status comes first and alone: what is not written down is not begun, so
- * that whoever comes after us knows of it. A call that fails does not stop the others. */
+/* Carries out a plan. The status is written first and alone: a step begins only after it is
+ * recorded, so that another controller process knows of it. A failed call does not stop the others.
+ */
 #include "pipeline/controller/plan_run.h"
 
 #include "pipeline/spec/workflow.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One action of the plan under way. */
+/* An action whose call is in flight. */
 struct call {
     struct workflow_run *run;
     const struct workflow_action *action;
@@ -19,7 +20,7 @@ struct call {
 
 enum stage { STAGE_STATUS, STAGE_ACTIONS, STAGES };
 
-/* A refusal that trying again will not change. */
+/* Returns whether a retry would be rejected too. */
 static bool is_final(const struct err *err)
 {
     if (err->code == ERR_FORBIDDEN && strstr(err->message, "exceeded quota"))
@@ -29,7 +30,7 @@ static bool is_final(const struct err *err)
            err->code == ERR_UNSUPPORTED || err->code == ERR_MEDIA_TYPE;
 }
 
-/* For the node: an answer that stays, or else another try. */
+/* Handles a failed call: a final error becomes the node's result, any other is retried. */
 static void fail_call(struct call *call, const struct err *err)
 {
     struct workflow_run *run = call->run;
@@ -55,12 +56,12 @@ static void take_answer(struct call *call, const struct json *object)
         workflow_entry_keep_result(run->entry, call->action->node_id, object, NULL);
 }
 
-/* What exists under the name may be ours, made by a call whose answer was lost. */
+/* Returns whether an existing object of that name is ours, from a call whose answer was lost. */
 static bool call_is_own_object(const struct call *call, const struct json *object)
 {
     if (call->action->type == WORKFLOW_CREATE_ACCOUNT ||
         call->action->type == WORKFLOW_CREATE_BINDING)
-        return true; /* whoever made it */
+        return true; /* whatever created it */
     if (call->action->type == WORKFLOW_CREATE_RESOURCE)
         return str_eq(kube_meta_annotation(object, WORKFLOW_MADE_BY_ANNOTATION),
                       kube_meta_annotation(call->action->object, WORKFLOW_MADE_BY_ANNOTATION));
@@ -94,7 +95,7 @@ static void on_existing(void *context, struct json *object, const struct err *er
     struct err taken = ERR_INIT;
 
     if (err || (!call_is_own_object(call, object) && workflow_is_leftover(object))) {
-        call->run->pass.failed = true; /* gone again, about to go, or no answer: try once more */
+        call->run->pass.failed = true; /* already gone, terminating, or no answer: try again */
     } else if (call_is_own_object(call, object)) {
         take_answer(call, object);
     } else {
@@ -133,7 +134,7 @@ static void on_workflow_part_created(void *context, struct json *object, const s
     }
 }
 
-/* What is gone already is as good as deleted. */
+/* An object that is already gone counts as deleted. */
 static void on_workflow_part_deleted(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
@@ -146,7 +147,7 @@ static void on_workflow_part_deleted(void *context, struct json *object, const s
     kube_pass_answered(&call->run->pass);
 }
 
-/* A label that could not be set is tried again with the next change. */
+/* A failed label is set again with the next change. */
 static void on_workflow_part_labelled(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;

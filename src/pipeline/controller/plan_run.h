@@ -1,4 +1,4 @@
-/* Carrying out a plan: the calls to the API, the status first, then some at a time. */
+/* Carries out a plan: writes the status first, then makes the other API calls, several at once. */
 #ifndef TRAINYARD_PIPELINE_PLAN_RUN_H
 #define TRAINYARD_PIPELINE_PLAN_RUN_H
 
@@ -10,9 +10,9 @@ struct workflow_run {
     struct kube_pass pass;
     struct workflow_entry *entry;
     struct workflow_plan plan;
-    size_t gone_count, result_count; /* that the plan has dealt with */
+    size_t gone_count, result_count; /* vanished pods and results that the plan has handled */
 };
 
-extern const struct kube_pass_stages WORKFLOW_RUN_STAGES; /* of its pass */
+extern const struct kube_pass_stages WORKFLOW_RUN_STAGES; /* the stages of its pass */
 
 #endif

@@ -31,7 +31,7 @@ void workflow_nodes_release(struct workflow_nodes *nodes)
     map_release(&nodes->by_id);
 }
 
-/* FNV-1a of 32 bits, as Argo names its pods. */
+/* 32-bit FNV-1a, as Argo names its pods. */
 char *workflow_node_id(struct arena *arena, const char *workflow, const char *node_name)
 {
     uint32_t hash = 2166136261U;

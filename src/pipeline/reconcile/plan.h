@@ -1,6 +1,6 @@
-/* What the reconcile wants done, as data. The controller does it in this order: the status, so that
- * what is begun is written down before it begins, then the actions, then the events. Everything
- * lives in the reconcile's arena. */
+/* The result of the reconcile, as data. The controller writes the status first, so that every step
+ * is recorded before it begins, then carries out the actions, then records the events. All memory
+ * is in the reconcile's arena. */
 #ifndef TRAINYARD_PIPELINE_PLAN_H
 #define TRAINYARD_PIPELINE_PLAN_H
 
@@ -10,12 +10,12 @@
 enum workflow_action_type {
     WORKFLOW_CREATE_POD,
     WORKFLOW_DELETE_POD,
-    WORKFLOW_LABEL_POD, /* as completed */
+    WORKFLOW_LABEL_POD, /* label the pod as completed */
     WORKFLOW_CREATE_CLAIM,
-    WORKFLOW_CREATE_ACCOUNT, /* a service account, if it is not there */
-    WORKFLOW_CREATE_BINDING, /* the account's rights, if they are not there */
+    WORKFLOW_CREATE_ACCOUNT, /* create a service account, if it does not exist */
+    WORKFLOW_CREATE_BINDING, /* create the account's role binding, if it does not exist */
     WORKFLOW_DELETE_CLAIM,
-    /* The work of a resource template; its result is kept for the next pass. */
+    /* The actions of a resource template; the result is kept for the next pass. */
     WORKFLOW_CREATE_RESOURCE,
     WORKFLOW_APPLY_RESOURCE,
     WORKFLOW_PATCH_RESOURCE,
@@ -26,11 +26,12 @@ enum workflow_action_type {
 
 struct workflow_action {
     enum workflow_action_type type;
-    const char *node_id; /* whose work it is, or NULL */
+    const char *node_id; /* the node of the action, or NULL */
     const char *namespace_, *name;
-    const char *uid; /* of a pod that is deleted, so that its successor is spared; or NULL */
+    const char *uid; /* uid of a pod that is deleted, so that a successor of the same name is not
+                        affected; or NULL */
     const struct json *object;
-    struct kube_resource resource; /* of a resource template */
+    struct kube_resource resource; /* for the actions of a resource template */
 };
 
 struct workflow_event {
@@ -44,18 +45,19 @@ struct workflow_plan {
     size_t action_count, action_capacity;
     struct workflow_event *events;
     size_t event_count, event_capacity;
-    const struct json *status; /* the new one; NULL: as it is */
-    const struct json *labels; /* to set on the workflow, with the status */
-    int64_t requeue_ms;        /* look again after so long; -1: when something changes */
+    const struct json *status; /* the new status; NULL: unchanged */
+    const struct json *labels; /* labels to set on the workflow together with the status */
+    int64_t requeue_ms;        /* reconcile again after this time; -1: when something changes */
 };
 
 void workflow_plan_init(struct workflow_plan *plan, struct arena *arena);
-/* The new action, to be filled in further. */
+/* Adds an action; the caller fills in its other members. */
 struct workflow_action *workflow_plan_add(struct workflow_plan *plan,
                                           enum workflow_action_type type, const char *namespace_,
                                           const char *name);
 void workflow_plan_event(struct workflow_plan *plan, bool warning, const char *reason,
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
-void workflow_plan_requeue(struct workflow_plan *plan, int64_t delay_ms); /* the earliest wins */
+void workflow_plan_requeue(struct workflow_plan *plan,
+                           int64_t delay_ms); /* the shortest delay counts */
 
 #endif

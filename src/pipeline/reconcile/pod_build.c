@@ -1,6 +1,6 @@
-/* The pod of a container or script template: what the template says, with its references replaced,
- * in a pod of our labels. Where files become outputs, or a script must be a file, the step wrapper
- * is brought in by an init container, as the image of the step itself need not hold it. */
+/* Builds the pod of a container or script template: the template with its references replaced, and
+ * the labels of the workflow. If files become outputs or a script must be a file, an init container
+ * brings the step wrapper, because the image of the step need not contain it. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/text.h"
 #include "pipeline/spec/workflow.h"
@@ -16,7 +16,7 @@
 #define STEP_IMAGE "trainyard/step"
 #define SCRIPT_ENV "TRAINYARD_SCRIPT"
 
-/* Of the template or else the workflow, into the pod's spec as they stand. */
+/* Fields of the template, or else of the workflow, that are copied into the pod's spec. */
 static const char *const SPEC_FIELDS[] = {
     "affinity",         "automountServiceAccountToken",
     "dnsConfig",        "dnsPolicy",
@@ -31,7 +31,7 @@ static const char *const SPEC_FIELDS[] = {
 struct builder {
     struct workflow_pass *pass;
     struct arena *arena;
-    struct json *template_; /* expanded */
+    struct json *template_; /* with references replaced */
     struct json *pod, *spec;
     struct json *container; /* "main" */
     bool script;
@@ -62,7 +62,7 @@ static struct json *claim_volume(const struct builder *b, const char *name)
     return NULL;
 }
 
-/* Only those that are mounted: the workflow's volumes are offered to every step. */
+/* Adds only mounted volumes: the workflow's volumes are available to every step. */
 static int add_volumes(struct builder *b, struct workflow_scope *scope,
                        const struct json *container, struct err *err)
 {
@@ -130,7 +130,8 @@ static void append_text(struct builder *b, struct json *list, const char *text)
     json_append(list, json_string(b->arena, text));
 }
 
-/* Kubernetes replaces $(NAME) in values and takes "$$" for "$"; a script's dollars are its own. */
+/* Kubernetes replaces $(NAME) in values and "$$" by "$"; the dollar signs of a script must survive.
+ */
 static const char *escape_dollars(struct arena *arena, const char *text)
 {
     char *out = arena_alloc(arena, 2 * strlen(text) + 1), *at = out;
@@ -144,7 +145,7 @@ static const char *escape_dollars(struct arena *arena, const char *text)
     return out;
 }
 
-/* The init container that puts the wrapper, and the script, into a volume of the pod. */
+/* Adds the init container that puts the wrapper and the script into a volume of the pod. */
 static void add_step(struct builder *b)
 {
     struct json *init = json_object(b->arena), *volume = json_object(b->arena);

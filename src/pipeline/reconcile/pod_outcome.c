@@ -1,4 +1,4 @@
-/* From a pod's status to its node: phase, message, outputs. */
+/* Updates a node from its pod's status: phase, message, outputs. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/workflow.h"
 
@@ -14,7 +14,7 @@ static const struct json *main_status(const struct json *pod)
     return workflow_named(json_at(pod, "status", "containerStatuses", NULL), "main");
 }
 
-/* Why a container waits, where it says so. */
+/* Returns why a container waits, if its status says so. */
 static const char *waiting_message(struct workflow_pass *pass, const struct json *pod)
 {
     static const char *const lists[] = {"initContainerStatuses", "containerStatuses"};
@@ -36,7 +36,7 @@ static const char *waiting_message(struct workflow_pass *pass, const struct json
     return NULL;
 }
 
-/* The message the wrapper left: {"parameters": {name: value}, "error": why}. */
+/* Reads the wrapper's termination message: {"parameters": {name: value}, "error": why}. */
 static int read_outputs(struct workflow_pass *pass, struct json *node, const struct json *template_,
                         const char *text, struct err *err)
 {
@@ -93,7 +93,7 @@ static void judge_failure(struct workflow_pass *pass, struct json *node, const s
 
     if (kube_meta_is_deleting(pod)) {
         workflow_pass_set(pass, node, WORKFLOW_ERROR, "pod deleted");
-    } else if (reason[0]) { /* evicted, out of its deadline: not the program's doing */
+    } else if (reason[0]) { /* evicted or past its deadline: not the program's fault */
         workflow_pass_set(
             pass, node, WORKFLOW_ERROR,
             arena_printf(pass->arena, "%s: %s", reason, json_get_string(status, "message", "")));

@@ -1,7 +1,7 @@
-/* What must be there before a workflow begins: the claims of its volumeClaimTemplates and, where
- * the controller was told so, the service accounts its pods run as, with the rights that an
- * installation of Kubeflow would have given them. Nothing is written down until all of it is there;
- * making it twice does no harm. */
+/* Creates what must exist before a workflow begins: the claims of its volumeClaimTemplates and, if
+ * the controller is told so, the service accounts of its pods with the rights that an installation
+ * of Kubeflow gives them. Nothing is recorded until all of it exists; creating it twice does no
+ * harm. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/workflow.h"
 
@@ -14,7 +14,7 @@ const char *workflow_claim_name(struct workflow_pass *pass, const struct json *c
     return arena_printf(pass->arena, "%s-%s", pass->name, kube_meta_name(claim));
 }
 
-/* One thing that is wanted: its answer from the last pass, or the action that makes it. */
+/* Handles one object: uses its answer from the last pass, or plans the action that creates it. */
 static void prepare_object(struct workflow_pass *pass, enum workflow_action_type type,
                            const char *name, struct json *object, struct workflow_wanted *wanted)
 {
@@ -97,11 +97,11 @@ struct workflow_wanted workflow_pass_prepare(struct workflow_pass *pass)
         }
     }
     if (!wanted.missing)
-        pass->plan->action_count = 0; /* it is all there */
+        pass->plan->action_count = 0; /* everything exists */
     return wanted;
 }
 
-/* Listed in the status, as Argo does. */
+/* Lists the claims in the status, as Argo does. */
 void workflow_pass_list_claims(struct workflow_pass *pass)
 {
     struct arena *arena = pass->arena;

@@ -9,7 +9,7 @@
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-/* Kinds without a namespace that people write in manifests. */
+/* Kinds without namespace that users write in manifests. */
 static const char *const CLUSTER_WIDE[] = {"ClusterRole",
                                            "ClusterRoleBinding",
                                            "CustomResourceDefinition",
@@ -64,7 +64,7 @@ int workflow_resource_kind(struct arena *arena, const struct json *object,
                        "manifest: a %s is in no namespace, and a workflow makes objects in its own "
                        "namespace only",
                        kind);
-    /* They become parts of a path. */
+    /* Kind and version become parts of a path. */
     if (strspn(kind, LETTERS) != strlen(kind) || strspn(version, LETTERS "-./") != strlen(version))
         return err_set(err, ERR_INVALID, "manifest: '%.60s' '%.60s' is no apiVersion and kind",
                        version, kind);

@@ -1,5 +1,5 @@
-/* A dag or steps template as it runs: its tasks are gone on with, those whose time has come are
- * begun, and when all have ended, so has it. */
+/* Runs a dag or steps template: continues its tasks, begins those whose dependencies are met, and
+ * ends the template when all tasks have ended. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/dag.h"
 #include "pipeline/spec/text.h"
@@ -10,20 +10,20 @@
 
 #include <string.h>
 
-/* How the message of a template begins that ends because of a child. */
+/* The start of the message of a template that ended because of a child. */
 #define CHILD_PREFIX "child '"
 
-/* One task or step and its place. */
+/* A task or step and its position. */
 struct member {
     const struct json *task;
     const char *node_name, *display;
-    size_t group; /* of steps */
+    size_t group; /* index of the group, for steps */
 };
 
 struct graph {
     struct workflow_pass *pass;
     struct workflow_call *call;
-    struct json *node; /* the template's own */
+    struct json *node; /* the node of the template */
     bool steps;
     size_t group_count;
     struct member *members;
@@ -76,7 +76,7 @@ static void set_needs_of_task(struct graph *graph, size_t position)
     task->needs = needs;
 }
 
-/* The steps of the group before. Groups stand in order, each in one piece. */
+/* A step depends on the steps of the group before it. Groups are stored in order. */
 static void set_needs_of_step(struct graph *graph, size_t position)
 {
     struct workflow_dag_task *task = &graph->dag.tasks[position];
@@ -122,7 +122,7 @@ static const char *group_name(struct graph *graph, size_t group)
     return arena_printf(graph->pass->arena, "%s[%zu]", graph->call->name, group);
 }
 
-/* A node is a child of what it came after. */
+/* Makes the node a child of its predecessors. */
 static void link_node(struct graph *graph, size_t position, const struct json *node)
 {
     struct workflow_nodes *nodes = &graph->pass->nodes;
@@ -144,7 +144,7 @@ static void link_node(struct graph *graph, size_t position, const struct json *n
         workflow_node_add_child(nodes, graph->node, node);
 }
 
-/* The group's own node, when its first step begins. */
+/* Adds the node of the group when its first step begins. */
 static void begin_group(struct graph *graph, size_t position)
 {
     struct workflow_nodes *nodes = &graph->pass->nodes;
@@ -194,7 +194,7 @@ static void omit_member(struct graph *graph, size_t position)
     const struct member *member = &graph->members[position];
     struct json *node;
 
-    /* Groups that never came have no nodes, as in Argo. */
+    /* Groups that never began have no nodes, as in Argo. */
     if (graph->steps)
         return;
     node = workflow_node_add(&graph->pass->nodes, member->node_name, member->display, "Skipped",
@@ -205,7 +205,7 @@ static void omit_member(struct graph *graph, size_t position)
     link_node(graph, position, node);
 }
 
-/* Until nothing changes any more: a task that is skipped lets others begin at once. */
+/* Repeats until nothing changes: a skipped task lets others begin at once. */
 static enum workflow_phase graph_advance(struct graph *graph)
 {
     struct workflow_dag *dag = &graph->dag;
@@ -238,7 +238,7 @@ static enum workflow_phase graph_advance(struct graph *graph)
     return phase;
 }
 
-/* And nobody said to go on. */
+/* Returns whether the task failed and continueOn does not cover that. */
 static bool has_failed(const struct workflow_dag_task *task)
 {
     return (task->phase == WORKFLOW_FAILED && !task->continue_on_failed) ||
@@ -266,11 +266,9 @@ static void end_groups(struct graph *graph)
     }
 }
 
-/*
- * The message of the first child that failed, as the template's own. A child that only passes on
- * what its own child said is not named: of templates nested deep the names would leave no room for
- * the cause.
- */
+/* Returns the message of the first failed child as the template's message. A child that only
+ * repeats its own child's message is not named, because the names of nested templates would leave
+ * no room for the cause. */
 static const char *failure_message(struct graph *graph)
 {
     for (size_t i = 0; i < graph->dag.count; i++) {

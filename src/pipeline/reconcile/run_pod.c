@@ -1,4 +1,5 @@
-/* A node that is a pod: made once, followed until it ends, stopped at its deadline. */
+/* Runs a node that is a pod: creates the pod once, follows it until it ends, and stops it at its
+ * deadline. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/workflow.h"
 
@@ -6,7 +7,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-/* Whether one more pod may run, in the workflow and in the template that asks for it. */
+/* Returns whether one more pod may run, in the workflow and in the template that contains it. */
 static bool may_start(struct workflow_pass *pass, const struct workflow_call *call)
 {
     int64_t limit = call->scope ? json_get_int(call->scope->template_, "parallelism", 0) : 0;
@@ -40,7 +41,7 @@ static void plan_pod(struct workflow_pass *pass, struct workflow_call *call, str
     action->node_id = kube_meta_name(pod);
 }
 
-/* The last state of a pod of ours. */
+/* Returns the last state of a pod of ours that vanished. */
 static const struct json *find_gone(const struct workflow_pass *pass, const char *id)
 {
     const struct json *pod = map_get(&pass->gone, id);
@@ -48,7 +49,7 @@ static const struct json *find_gone(const struct workflow_pass *pass, const char
     return pod && kube_meta_is_controlled_by(pod, pass->uid) ? pod : NULL;
 }
 
-/* There is no pod: was there one? */
+/* Handles a node without pod: creates the pod, or ends the node if the pod vanished. */
 static void handle_missing(struct workflow_pass *pass, struct workflow_call *call,
                            struct json *node, const struct json *inputs)
 {
@@ -68,7 +69,7 @@ static void handle_missing(struct workflow_pass *pass, struct workflow_call *cal
         plan_pod(pass, call, node, inputs);
 }
 
-/* Its own deadline counts from its beginning; tidying stops the pod. */
+/* The deadline of a node counts from its start; the cleanup deletes the pod. */
 static void check_deadline(struct workflow_pass *pass, const struct workflow_call *call,
                            struct json *node)
 {
@@ -85,8 +86,8 @@ static void check_deadline(struct workflow_pass *pass, const struct workflow_cal
                           "Pod was active on the node longer than the specified deadline");
 }
 
-/* A pod of our name that is not ours: of an earlier workflow of this name, and on its way out, or
- * somebody else's. */
+/* A pod with our name is not ours: it belongs to an earlier workflow of this name and is
+ * terminating, or to another owner. */
 static void handle_foreign(struct workflow_pass *pass, struct json *node, const struct json *pod)
 {
     const char *name = kube_meta_name(pod);

@@ -1,7 +1,7 @@
-/* A resource template: the controller itself makes, patches, reads or deletes an object of the API
- * and takes outputs from it. It may happen twice when the controller dies between doing it and
- * writing it down; so a made object is named from its node and says which node made it, and the
- * second time finds its own. */
+/* Runs a resource template: the controller itself creates, patches, reads or deletes an API object
+ * and reads outputs from it. If the controller dies before the result is recorded, the action runs
+ * again. Therefore a created object is named after its node and annotated with it, and the second
+ * attempt recognizes it. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/reconcile/resource_kind.h"
 #include "pipeline/spec/condition.h"
@@ -50,7 +50,7 @@ static int parse_manifest(struct workflow_pass *pass, const struct workflow_call
     return 0;
 }
 
-/* Name, namespace, owner and the mark of who made it. */
+/* Sets name, namespace, owner and the annotation of the node. */
 static int complete_object(struct workflow_pass *pass, const struct workflow_call *call,
                            const char *node_id, struct json *object, struct err *err)
 {
@@ -128,7 +128,7 @@ static int make_outputs(struct workflow_pass *pass, struct json *node, const str
     return 0;
 }
 
-/* The server has answered with the object: is it as it shall be? */
+/* Handles the server's answer: evaluates the success and failure conditions. */
 static int resource_judge(struct workflow_pass *pass, const struct workflow_call *call,
                           struct json *node, const struct json *object, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* A template that is tried again: one node of type Retry, and one below it for each attempt. */
+/* Runs a template with retries: one node of type Retry, and below it one node per attempt. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/workflow.h"
 
@@ -8,7 +8,7 @@
 enum { ATTEMPTS_MAX = 1000, FACTOR_DEFAULT = 1 };
 
 struct strategy {
-    int64_t limit; /* of tries after the first; -1: none */
+    int64_t limit; /* most retries after the first attempt; -1: no limit */
     bool on_failed, on_error;
     int64_t wait_ms, factor, wait_total_ms; /* total 0: no limit */
 };
@@ -66,7 +66,7 @@ static struct json *run_attempt(struct workflow_pass *pass, const struct workflo
     return node;
 }
 
-/* How long to wait before the try after `attempt`. */
+/* Returns the delay before the attempt after `attempt`. */
 static int64_t wait_after(const struct strategy *strategy, int attempt)
 {
     int64_t wait = strategy->wait_ms;
@@ -88,7 +88,7 @@ static void end_retry(struct workflow_pass *pass, struct json *retry, const stru
     workflow_pass_set(pass, retry, workflow_node_phase(last), message);
 }
 
-/* The last attempt has failed: true if another is due now. */
+/* The last attempt has failed. Returns true if another is due now. */
 static bool decide_again(struct workflow_pass *pass, const struct strategy *strategy,
                          struct json *retry, const struct json *last, int attempt)
 {

@@ -1,5 +1,5 @@
-/* A task or step whose needs are met: whether its condition holds, and once for each of its items.
- */
+/* Runs a task or step whose dependencies are met: evaluates its condition and runs its template
+ * once per item. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/condition.h"
 #include "pipeline/spec/text.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { ITEM_NAME_MAX = 80 }; /* of the item's text in a node's name */
+enum { ITEM_NAME_MAX = 80 }; /* bytes of the item's text in a node's name */
 
 static struct json *end_at_once(struct workflow_pass *pass, struct workflow_call *call,
                                 enum workflow_phase phase, const char *message)
@@ -21,7 +21,7 @@ static struct json *end_at_once(struct workflow_pass *pass, struct workflow_call
     return node;
 }
 
-/* One use of the task's template, `item` in the call's scope. */
+/* Runs the task's template once, with `item` in the call's scope. */
 static struct json *run_one(struct workflow_pass *pass, struct workflow_call *call,
                             const struct json *task)
 {
@@ -42,7 +42,8 @@ static struct json *run_one(struct workflow_pass *pass, struct workflow_call *ca
     return workflow_call_run(pass, call);
 }
 
-/* withItems as it stands, withParam as JSON text. NULL without an error: the task has none. */
+/* Returns the list of withItems, or of withParam parsed as JSON. NULL without an error: the task
+ * has no items. */
 static int find_items(struct workflow_pass *pass, struct workflow_call *call,
                       const struct json *task, const struct json **ret, struct err *err)
 {
@@ -69,7 +70,7 @@ static int find_items(struct workflow_pass *pass, struct workflow_call *call,
     return result;
 }
 
-/* The outputs of a task with items are lists: one value of each item. */
+/* The outputs of a task with items are lists with one value per item. */
 static void gather_outputs(struct workflow_pass *pass, struct json *group,
                            const struct json *template_, struct json *const *nodes, size_t count)
 {

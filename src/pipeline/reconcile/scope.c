@@ -1,5 +1,5 @@
-/* What references stand for when a workflow runs. Validation has looked at the same references
- * before; what is missing here was not made by the step that should have. */
+/* Resolves references when a workflow runs. Validation has checked them before; a value that is
+ * missing here was not produced by its step. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/workflow.h"
 
@@ -69,7 +69,8 @@ const char *workflow_step_node_name(struct arena *arena, const struct json *boun
     return NULL;
 }
 
-/* "NAME.outputs.parameters.P", "NAME.status" or "NAME.id" of a task or step beside. */
+/* Resolves "NAME.outputs.parameters.P", "NAME.status" or "NAME.id" of another task or step of the
+ * template. */
 static const char *resolve_sibling(struct workflow_scope *scope, const char *rest, bool step,
                                    const char *reference, struct err *err)
 {

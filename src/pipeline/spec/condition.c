@@ -1,4 +1,4 @@
-/* Conditions; see condition.h. */
+/* Evaluates conditions; see condition.h. */
 #include "pipeline/spec/condition.h"
 
 #include "base/mem.h"
@@ -14,7 +14,7 @@ static bool condition_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Without white space and one pair of quotes around it. */
+/* Returns the text without surrounding white space and one pair of quotes. */
 static const char *condition_trim(struct arena *arena, const char *text, size_t size)
 {
     while (size > 0 && condition_is_blank(*text))
@@ -26,7 +26,7 @@ static const char *condition_trim(struct arena *arena, const char *text, size_t 
     return arena_strndup(arena, text, size);
 }
 
-/* The first occurrence of one of the words outside quotes; *ret_word says which. */
+/* Returns the first of the words outside quotes; *ret_word says which. */
 static const char *find_outside_quotes(const char *text, const char *const *words, size_t count,
                                        size_t *ret_word)
 {
@@ -79,7 +79,7 @@ static int eval_constant(const char *text, bool *ret, struct err *err)
         "'%.100s' is no condition: write LEFT OPERATOR RIGHT with ==, !=, <, <=, > or >=", text);
 }
 
-/* One comparison. With an object the left side is a path in it. */
+/* Evaluates one comparison. With an object, the left side is a path in it. */
 static int eval_one(struct arena *arena, const char *text, const struct json *object, bool *ret,
                     struct err *err)
 {

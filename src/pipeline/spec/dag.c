@@ -1,4 +1,4 @@
-/* Progress of a graph; see dag.h. */
+/* The scheduling of a graph; see dag.h. */
 #include "pipeline/spec/dag.h"
 
 #include "base/cleanup.h"
@@ -11,7 +11,7 @@ bool workflow_phase_is_final(enum workflow_phase phase)
     return phase >= WORKFLOW_SUCCEEDED;
 }
 
-/* Ended in a way that does not let others go on. */
+/* Returns whether the task failed and continueOn does not cover that. */
 static bool has_failed(const struct workflow_dag_task *task)
 {
     return (task->phase == WORKFLOW_FAILED && !task->continue_on_failed) ||
@@ -49,7 +49,8 @@ static bool any_failed(const struct workflow_dag *dag)
     return false;
 }
 
-/* Omission spreads to whatever needs an omitted task, in whichever order tasks are written. */
+/* Decides for each task. Omission spreads to the dependents of an omitted task, whatever the order
+ * of tasks. */
 static void dag_decide(struct workflow_dag *dag, bool stopping)
 {
     bool changed = true;
@@ -82,7 +83,7 @@ enum workflow_phase workflow_dag_advance(struct workflow_dag *dag)
 
         if (!workflow_phase_is_final(task->phase) && !task->omit)
             return WORKFLOW_RUNNING;
-        /* A program that failed says more than a machine that did. */
+        /* a failed program is more informative than an error around it */
         if (has_failed(task) && worst != WORKFLOW_FAILED)
             worst = task->phase;
     }

@@ -1,5 +1,5 @@
-/* The references in a workflow's texts, "{{inputs.parameters.x}}", found and replaced. Pure: what a
- * reference stands for is the caller's answer. */
+/* Finds and replaces references in a workflow's texts: "{{inputs.parameters.x}}". Pure: the caller
+ * resolves each reference. */
 #ifndef TRAINYARD_PIPELINE_TEXT_H
 #define TRAINYARD_PIPELINE_TEXT_H
 
@@ -7,21 +7,21 @@
 
 enum {
     WORKFLOW_REFERENCE_MAX = 512,        /* bytes between the braces */
-    WORKFLOW_TEXT_MAX = 4 * 1024 * 1024, /* of one text after expansion */
+    WORKFLOW_TEXT_MAX = 4 * 1024 * 1024, /* bytes of one text after expansion */
 };
 
-/* The value of a reference, NUL-terminated and alive as long as the expansion, or NULL with an
- * error that names it. */
+/* Returns the value of a reference, valid as long as the expansion, or NULL with an error that
+ * names it. */
 typedef const char *workflow_resolve(void *context, const char *reference, struct err *err);
 
-/* A reference is "{{name}}", white space around the name ignored, where the name is made of
- * letters, digits and "._-"; other things in double braces are text of a language of its own (a
- * dictionary, a template) and stay as they are. An expression ("{{=…}}") is refused. A text without
- * references is returned as it is. */
+/* Replaces the references of a text. A reference is "{{name}}", with optional white space around
+ * the name, which consists of letters, digits and "._-". Other text in double braces belongs to
+ * another language (a dictionary, a template) and stays. Expressions ("{{=…}}") are rejected. A
+ * text without references is returned itself. */
 int workflow_text_expand(struct arena *arena, const char *text, workflow_resolve *resolve,
                          void *context, const char **ret, struct err *err);
 
-/* A copy of the tree with all its strings expanded; the names of members stay. */
+/* Copies the tree with all its strings expanded; member names stay. */
 int workflow_tree_expand(struct arena *arena, const struct json *tree, workflow_resolve *resolve,
                          void *context, struct json **ret, struct err *err);
 

@@ -1,5 +1,4 @@
-/* Whether a Workflow makes sense, before anything is made for it. Called by the reconcile and by
- * whoever wants to know earlier. */
+/* Validates a Workflow before objects are created for it. */
 #include "pipeline/spec/validate.h"
 
 #include "pipeline/spec/workflow.h"
@@ -24,7 +23,7 @@ static const char *const SPEC_REFUSED[][2] = {
     {NULL},
 };
 
-/* Written, but as good as not: null, false, an empty list or text. */
+/* Returns whether the value has no effect: null, false, an empty list or text. */
 static bool is_nothing(const struct json *value)
 {
     if (!value || value->type == JSON_NULL)
@@ -45,7 +44,7 @@ int workflow_check_refused(struct workflow_checker *checker, const struct json *
     return 0;
 }
 
-enum { SCANNED_MAX = 16 }; /* items of a list that is not worth an index */
+enum { SCANNED_MAX = 16 }; /* a list with fewer items is searched without index */
 
 static struct map *index_list(struct workflow_checker *checker, const struct json *list)
 {

@@ -1,4 +1,5 @@
-/* References before the run: each must name something that will be there when its time comes. */
+/* Checks references before the workflow runs: each must name a value that will exist when it is
+ * used. */
 #include "pipeline/spec/text.h"
 #include "pipeline/spec/validate.h"
 #include "pipeline/spec/workflow.h"
@@ -11,10 +12,11 @@
 struct context {
     struct workflow_checker *checker;
     const struct json *template_;
-    const struct json *task; /* whose text it is, or NULL: the template's own */
-    size_t position;         /* of a task of a dag */
-    size_t group;            /* of a step */
-    uint64_t **ancestors;    /* of each task of a dag, or NULL: not asked for yet */
+    const struct json *task; /* the task that has the text; NULL: the template itself */
+    size_t position;         /* position of a dag's task */
+    size_t group;            /* group of a step */
+    uint64_t *
+        *ancestors; /* per task of a dag: bits of the tasks before it; NULL: not computed yet */
 };
 
 static const char *reference_fail(const char *reference, const char *why, struct err *err)
@@ -36,8 +38,8 @@ static const char *check_listed(struct context *context, const struct json *list
         err);
 }
 
-/* The tasks that the task at the position waits for, itself or over others: a bit for each. The
- * graph has no cycle. */
+/* Returns the tasks that a task depends on, directly or indirectly, as one bit each. The graph has
+ * no cycle. */
 static const uint64_t *ancestors_of(struct context *context, size_t position)
 {
     const struct workflow_dag *graph = &context->checker->graph;
@@ -60,8 +62,8 @@ static const uint64_t *ancestors_of(struct context *context, size_t position)
     return context->ancestors[position] = bits;
 }
 
-/* A task that is surely over when the context's begins; any task, where the template's outputs ask.
- */
+/* Finds a task that has certainly ended when the present task begins; for the template's outputs,
+ * any task. */
 static const struct json *find_earlier_task(struct context *context, const char *name)
 {
     const struct json *tasks = json_at(context->template_, "dag", "tasks", NULL);
@@ -217,7 +219,7 @@ int workflow_check_references(struct workflow_checker *checker, const struct jso
     struct context context = {.checker = checker, .template_ = template_};
     int result;
 
-    /* The template's own texts, member by member; those of its tasks are theirs. */
+    /* Checks the texts of the template itself; those of its tasks are checked with the tasks. */
     JSON_EACH (member, template_) {
         if (str_eq(member->name, "dag") || str_eq(member->name, "steps"))
             continue;

@@ -1,5 +1,5 @@
-/* The tasks of a dag and the steps of a steps template: names, templates, dependencies, arguments.
- */
+/* Checks the tasks of a dag and the steps of a steps template: names, templates, dependencies,
+ * arguments. */
 #include "pipeline/spec/dag.h"
 #include "pipeline/spec/validate.h"
 #include "pipeline/spec/workflow.h"
@@ -16,7 +16,7 @@ static const char *const TASK_REFUSED[][2] = {
     {NULL},
 };
 
-/* Every input of the template has a value. */
+/* Checks that every input of the template has a value. */
 static int validate_task_arguments(struct workflow_checker *checker, const struct json *task,
                                    const char *path)
 {
@@ -136,7 +136,7 @@ static int check_dag(struct workflow_checker *checker, const struct json *dag, c
     return 0;
 }
 
-/* Fills in checker->steps and returns the number of steps. */
+/* Sets checker->steps and returns the number of steps. */
 static size_t index_steps(struct workflow_checker *checker, const struct json *steps)
 {
     size_t count = 0, group_position = 0;

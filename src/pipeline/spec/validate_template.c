@@ -1,5 +1,5 @@
-/* Templates one by one: that each is of one kind, that what it asks for can be done, and where its
- * outputs come from. */
+/* Checks each template: it has one type, its fields are supported, and its outputs have a source.
+ */
 #include "pipeline/spec/condition.h"
 #include "pipeline/spec/validate.h"
 #include "pipeline/spec/workflow.h"
@@ -138,7 +138,7 @@ static int check_resource(struct workflow_checker *checker, const struct json *t
     return 0;
 }
 
-/* Where a value may come from depends on what makes it. */
+/* The allowed sources of an output depend on the template's type. */
 static int check_outputs(struct workflow_checker *checker, const struct json *template_,
                          const char *path, int type)
 {

@@ -1,4 +1,4 @@
-/* Reading a Workflow; see workflow.h. */
+/* Reads a Workflow; see workflow.h. */
 #include "pipeline/spec/workflow.h"
 
 #include "base/mem.h"
