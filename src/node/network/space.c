@@ -11,7 +11,7 @@
 #include "node/network/space_probe.h"
 #include "node/network/way_out.h"
 #include "node/plan/kubeconfig.h"
-#include "node/pod/state.h"
+#include "node/pod/stop.h"
 #include "node/process/helper.h"
 #include "node/process/lock.h"
 #include "node/process/strays.h"

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const char *const NAMES[] = {
+const char *const restart_policy_names[RESTART_POLICIES] = {
     [RESTART_ALWAYS] = "Always",
     [RESTART_ON_FAILURE] = "OnFailure",
     [RESTART_NEVER] = "Never",
@@ -14,13 +14,13 @@ static const char *const NAMES[] = {
 
 const char *restart_policy_name(enum restart_policy policy)
 {
-    return NAMES[policy];
+    return restart_policy_names[policy];
 }
 
 int restart_policy_parse(const char *name, enum restart_policy *ret, struct err *err)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
-        if (str_eq(name, NAMES[i])) {
+    for (size_t i = 0; i < RESTART_POLICIES; i++) {
+        if (str_eq(name, restart_policy_names[i])) {
             *ret = (enum restart_policy)i;
             return 0;
         }

@@ -12,6 +12,9 @@
 #include <stdint.h>
 
 enum restart_policy { RESTART_ALWAYS, RESTART_ON_FAILURE, RESTART_NEVER };
+enum { RESTART_POLICIES = RESTART_NEVER + 1 };
+
+extern const char *const restart_policy_names[RESTART_POLICIES];
 
 const char *restart_policy_name(enum restart_policy policy); /* "OnFailure" */
 int restart_policy_parse(const char *name, enum restart_policy *ret, struct err *err);

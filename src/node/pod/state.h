@@ -79,6 +79,9 @@ struct container_state *pod_state_find(const struct pod_state *state, const char
 void pod_state_tell(struct pod_state *state, const char *container, bool is_warning,
                     const char *reason, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* An empty entry with that number, which becomes the newest; one with the same slot is forgotten.
+ * For pod/state_text.c. */
+struct pod_news *pod_state_add_news(struct pod_state *state, int64_t number);
 /* News with that number, or NULL if it is forgotten or yet to come. */
 const struct pod_news *pod_state_news(const struct pod_state *state, int64_t number);
 
@@ -91,32 +94,6 @@ int pod_state_load(const char *directory, struct pod_state *ret, struct err *err
 int pod_state_store(const char *directory, const struct pod_state *state, struct err *err);
 /* The same without waiting for the disk: for what would be found out again. */
 int pod_state_show(const char *directory, const struct pod_state *state, struct err *err);
-
-/* How a pod is to be ended: <directory>/stop, written before its supervisor is told. */
-struct pod_stop {
-    int64_t grace_ms; /* between SIGTERM and SIGKILL */
-    bool pause;       /* the cluster goes down, not the pod: what was not done runs again later */
-    bool deleted;     /* the pod's object is deleted: its supervisor ends even if no room is left to
-                       * write the last state */
-    /* Why the pod as a whole is ended: "Evicted"; or "". */
-    char reason[POD_REASON_MAX], message[POD_MESSAGE_MAX];
-};
-/* Does not wait for the disk: a supervisor that reads it lives no longer than the machine runs.
- * That a pod is paused, evicted or deleted is marked besides by an empty file, for which a full
- * disk has room: it holds though nothing else can be written. */
-int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err);
-/* What was not stored stays as it is. */
-void pod_stop_load(const char *directory, struct pod_stop *ret);
-void pod_pause_clear(const char *directory); /* it goes on */
-/* Tell the supervisor. The signal is SIGTERM, queued: one that is not has another sender, as when
- * the machine goes down, and none of us has asked for the end of the pod. */
-void pod_stop_tell(int supervisor_pidfd);
-bool pod_stop_is_told(int signal_code);
-
-/* <directory>/deadline: when the pod must have ended, where that was changed while it ran; wall
- * time. Control writes it and sends SIGHUP. */
-int pod_deadline_store(const char *directory, int64_t wall_ms, struct err *err);
-int pod_deadline_load(const char *directory, int64_t *ret_wall_ms, struct err *err);
 
 /* <directory>/logs/<container>.<run>.log: runs are counted by restarts. */
 char *pod_log_path(const char *directory, const char *container, int64_t run);

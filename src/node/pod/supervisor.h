@@ -4,7 +4,7 @@
 #define TRAINYARD_NODE_POD_SUPERVISOR_H
 
 #include "loop/loop.h"
-#include "node/pod/state.h"
+#include "node/pod/stop.h"
 
 #include <sys/types.h>
 

@@ -7,6 +7,7 @@
  * goes on from the state. */
 #include "node/step/sandbox/container.h"
 
+#include "node/pod/stop.h"
 #include "node/process/lock.h"
 #include "node/step/advice.h"
 #include "node/step/life.h"

@@ -6,7 +6,7 @@
 #include "node_test.h"
 
 #include "node/network/space.h"
-#include "node/pod/state.h"
+#include "node/pod/stop.h"
 
 enum { DEADLINE_MS = 60 * 1000 };
 

@@ -134,7 +134,7 @@ static void broken_specs(void **state)
         {"hostname a\\", "cut short"},
         {"arg x\n", "unknown key 'arg'"},
         {"hostname a\nnested maybe\n", "nested"},
-        {"hostname a\nrestart x\n", "restart policy 'x'"},
+        {"hostname a\nrestart x\n", "unknown restart 'x'"},
         {"hostname a\ncontainer m\narg x\ninit i\narg x\n", "behind a main one"},
         {"hostname a\ncontainer m\narg x\nmount relative\nsource /x\n", "unknown key 'source'"},
     };

@@ -158,7 +158,7 @@ static void say(char letter, size_t size)
 static void bad_requests_get_a_sentence(void **context)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    expect_refusal("kind dance\n", -1, "line 1: 'dance' is no kind of message known here");
+    expect_refusal("kind dance\n", -1, "line 1: unknown kind 'dance'");
     expect_refusal("kind exec\nstdout 1\n", -1, "no container is named");
     expect_refusal("kind exec\ncontainer main\n", -1, "no command is given");
     expect_refusal("kind exec\ncontainer other\narg true\n", -1,
