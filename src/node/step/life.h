@@ -1,42 +1,55 @@
 /* The life of one container under its supervisor, from the moment its program runs to its end: the
  * postStart hook, its probes, and how it is brought to an end (preStop hook, its turn, SIGTERM,
- * SIGKILL). What the probes mean is pod/probe.h's; what follows an end is step/pod.c's. Times are
- * monotonic: a machine that slept owes nobody anything. */
+ * SIGKILL). What the probes mean is pod/probe.h's; what follows an end is
+ * step/supervisor_order.c's. Times are monotonic: a machine that slept owes nobody anything. */
 #ifndef TRAINYARD_NODE_STEP_LIFE_H
 #define TRAINYARD_NODE_STEP_LIFE_H
 
+#include "base/state_machine.h"
 #include "node/pod/probe.h"
 #include "node/step/probe/check.h"
 #include "node/step/sandbox/container.h"
 
 #include <poll.h>
 
-enum life_stage {
-    LIFE_NONE,       /* nothing runs, or nothing is known to */
-    LIFE_POST_START, /* it runs, but counts as running only after its hook */
-    LIFE_RUNNING,
-    LIFE_PRE_STOP,    /* it is to end, after its hook … */
-    LIFE_WAITS,       /* … when others have ended … */
-    LIFE_TERMINATING, /* … and has been told */
+enum life_state {
+    LIFE_NONE,        /* no program runs, or its sandbox is still being made */
+    LIFE_POST_START,  /* the program runs; the container counts as running after its hook */
+    LIFE_RUNNING,     /* probes run */
+    LIFE_PRE_STOP,    /* the container is to end; its preStop hook runs */
+    LIFE_WAITING,     /* the container is to end after others that must end before it */
+    LIFE_TERMINATING, /* SIGTERM was sent; SIGKILL follows at kill_at_ms */
+};
+
+/* Why the container was told to end. */
+enum life_end_cause {
+    LIFE_END_NONE,
+    LIFE_END_ORDER, /* its pod ends, or its postStart hook failed */
+    LIFE_END_PROBE, /* its startup or liveness probe failed */
+};
+
+/* How much of the container's state the supervisor has not written yet. */
+enum life_unwritten {
+    LIFE_WRITTEN,
+    LIFE_NEWS,   /* results of probes and hooks: the next supervisor would find them out again */
+    LIFE_CHANGE, /* a change that must be on the disk */
 };
 
 enum {
-    LIFE_CHECKS = PROBE_KINDS + 1, /* a hook */
+    LIFE_CHECKS = PROBE_KINDS + 1, /* one per probe, and one for a hook */
     LIFE_CHILDREN_MAX = 2 * LIFE_CHECKS,
 };
 
 struct container_life {
     struct container_run *run;
     struct pod_state *pod;
-    enum life_stage stage;
+    struct state_machine machine; /* an enum life_state */
     struct probe_set probes;
     struct step_check checks[LIFE_CHECKS];
-    int64_t kill_at_ms; /* while ending: when patience ends */
-    bool had_to_wait;   /* … which began before it could be told */
-    bool ran_hook;      /* … which may have told it, too */
-    bool was_unhealthy; /* it ends because of a probe: who obeys with exit code 0 has failed */
-    bool has_news;      /* the state has something to tell */
-    bool has_changed;   /* … and something that must not be forgotten */
+    int64_t kill_at_ms; /* from LIFE_PRE_STOP on: the time of SIGKILL */
+    enum life_end_cause cause;
+    bool ran_pre_stop; /* the preStop hook was started in this run */
+    enum life_unwritten unwritten;
 };
 
 void life_init(struct container_life *life, struct container_run *run, struct pod_state *pod);
@@ -61,5 +74,10 @@ size_t life_children(const struct container_life *life, pid_t *ret);
 void life_polls(const struct container_life *life, struct pollfd *ret);
 
 bool life_is_ending(const struct container_life *life);
+bool life_is_up(const struct container_life *life); /* LIFE_RUNNING or later */
+/* A probe failed, and the container ended because of that: it counts as failed even if it exited
+ * with 0. A container that exited before it was told to end does not count: neither SIGTERM nor the
+ * preStop hook had reached it. */
+bool life_was_killed_by_probe(const struct container_life *life);
 
 #endif

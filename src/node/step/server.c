@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/moment.h"
+#include "base/state_machine.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -29,19 +30,57 @@ enum {
     DEAF_MS = 200,                 /* until a call is accepted that there was no descriptor for */
 };
 
+enum call_state {
+    CALL_CONNECTED, /* the request has not come yet */
+    CALL_STARTING,  /* exec: whether the command can run is not known yet */
+    CALL_RUNNING,   /* exec: the command runs, and the client knows */
+    CALL_ATTACHED,  /* attach: the client receives the container's output */
+    CALL_DRAINING,  /* attach: the container has ended; the client takes what is kept for it */
+    CALL_ABANDONED, /* exec: the client has left; its command is being ended */
+    CALL_OVER,      /* to be freed */
+};
+
+static const struct state_row CALL_ROWS[] = {
+    [CALL_CONNECTED] = {"connected",
+                        STATE_BIT(CALL_STARTING) | STATE_BIT(CALL_ATTACHED) | STATE_BIT(CALL_OVER)},
+    [CALL_STARTING] = {"starting",
+                       STATE_BIT(CALL_RUNNING) | STATE_BIT(CALL_ABANDONED) | STATE_BIT(CALL_OVER)},
+    [CALL_RUNNING] = {"running", STATE_BIT(CALL_ABANDONED) | STATE_BIT(CALL_OVER)},
+    [CALL_ATTACHED] = {"attached", STATE_BIT(CALL_DRAINING) | STATE_BIT(CALL_OVER)},
+    [CALL_DRAINING] = {"draining", STATE_BIT(CALL_OVER)},
+    [CALL_ABANDONED] = {"abandoned", STATE_BIT(CALL_OVER)},
+    [CALL_OVER] = {"over", 0, true},
+};
+
 struct step_call {
     struct step_call *next;
-    int fd;     /* the caller's; -1: he has left */
-    bool asked; /* the request was taken */
-    bool told;  /* … and answered with POD_STARTED */
-    bool over;  /* nothing more is to be done */
-    bool attached;
+    struct state_machine machine; /* an enum call_state */
+    int fd;                       /* the connection to the client; -1: it is closed */
     struct container_run *run;
-    struct step_exec exec;   /* pid 0: this is no exec, or it has ended */
-    int64_t kill_at_ms;      /* of an abandoned command: when patience ends; else 0 */
+    struct step_exec exec;   /* pid 0: no command runs for this call */
+    int64_t kill_at_ms;      /* of CALL_ABANDONED: the time of SIGKILL; 0: it was sent */
     struct step_tap taps[2]; /* of attach: stdout, stderr */
-    bool last_words;         /* the container has ended; what is kept in the taps is still given */
 };
+
+static const char *call_invariant(const struct state_machine *machine)
+{
+    const struct step_call *call = CONTAINER_OF(machine, struct step_call, machine);
+    enum call_state state = (enum call_state)machine->state;
+    bool has_command = state == CALL_STARTING || state == CALL_RUNNING || state == CALL_ABANDONED;
+    bool has_client = state != CALL_ABANDONED && state != CALL_OVER;
+    if (has_command != (call->exec.pid != 0))
+        return has_command ? "the call has no command" : "the command still runs";
+    if (has_client != (call->fd >= 0))
+        return has_client ? "the connection is closed" : "the connection is still open";
+    if (state != CALL_CONNECTED && state != CALL_OVER && !call->run)
+        return "the call has no container";
+    return NULL;
+}
+
+static enum call_state call_state(const struct step_call *call)
+{
+    return (enum call_state)call->machine.state;
+}
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
@@ -55,18 +94,20 @@ static void answer(struct step_call *call, const struct pod_answer *what, int fd
         (void)fd_message_send(call->fd, text.data, text.size, &fd, fd >= 0, NULL);
 }
 
-static void hang_up(struct step_call *call)
+/* Closes the connection. The command, if there was one, has ended. */
+static void call_finish(struct step_call *call)
 {
     if (call->fd >= 0)
         close(TAKE_FD(call->fd));
-    call->over = !call->exec.pid;
+    if (call_state(call) != CALL_OVER)
+        state_machine_move(&call->machine, CALL_OVER);
 }
 
 static void refuse(struct step_call *call, const struct err *why)
 {
     const struct pod_answer refusal = {.kind = POD_REFUSED, .why = *why};
     answer(call, &refusal, -1);
-    hang_up(call);
+    call_finish(call);
 }
 
 static void tell_end(struct step_call *call, int exit_code, const char *message)
@@ -74,7 +115,7 @@ static void tell_end(struct step_call *call, int exit_code, const char *message)
     struct pod_answer ended = {.kind = POD_ENDED, .exit_code = exit_code};
     str_copy(ended.message, sizeof(ended.message), message);
     answer(call, &ended, -1);
-    hang_up(call);
+    call_finish(call);
 }
 
 /* ---- attach ---------------------------------------------------------------------------------- */
@@ -105,7 +146,7 @@ static void attach(struct step_call *call, const struct pod_request *request, in
         step_tap_add(&run->taps[i], &call->taps[i]);
     }
     answer(call, &(struct pod_answer){.kind = POD_STARTED}, request->in ? run->input_fd : -1);
-    call->told = call->attached = true;
+    state_machine_move(&call->machine, CALL_ATTACHED);
     /* The input of one who was handed it for good ends with him. */
     if (request->in && run->spec->stdin_once && run->input_fd >= 0)
         close(TAKE_FD(run->input_fd));
@@ -124,13 +165,13 @@ static void end_attached(struct step_call *call)
 void step_server_run_ended(struct step_server *server, const struct container_run *run)
 {
     for (struct step_call *call = server->calls; call; call = call->next) {
-        if (call->run != run || !call->attached || call->over)
+        if (call->run != run || call_state(call) != CALL_ATTACHED)
             continue;
         for (int i = 0; i < 2; i++) { /* what the next run says is none of his */
             step_tap_remove(&call->run->taps[i], &call->taps[i]);
             step_tap_flush(&call->taps[i]);
         }
-        call->last_words = true;
+        state_machine_move(&call->machine, CALL_DRAINING);
         end_attached(call);
     }
 }
@@ -148,17 +189,24 @@ static void start_exec(struct step_call *call, const struct pod_request *request
             order.fds[i] = fds[next++];
     if (step_exec_start(&call->exec, call->run, &order, &err) < 0)
         refuse(call, &err);
+    else
+        state_machine_move(&call->machine, CALL_STARTING);
 }
 
-/* The answer to a command that cannot run comes with its end. */
-static void tell_started(struct step_call *call)
+/* A command that cannot run is not answered here but with its end. The terminal of a command whose
+ * client has left is closed, so that the command notices. */
+static void call_check_started(struct step_call *call)
 {
-    if (!call->exec.pid || call->told || step_exec_has_started(&call->exec, NULL) <= 0)
+    enum call_state state = call_state(call);
+    if ((state != CALL_STARTING && state != CALL_ABANDONED) ||
+        step_exec_has_started(&call->exec, NULL) <= 0)
         return;
-    call->told = true;
-    answer(call, &(struct pod_answer){.kind = POD_STARTED}, call->exec.terminal_fd);
+    if (state == CALL_STARTING) {
+        answer(call, &(struct pod_answer){.kind = POD_STARTED}, call->exec.terminal_fd);
+        state_machine_move(&call->machine, CALL_RUNNING);
+    }
     if (call->exec.terminal_fd >= 0)
-        close(TAKE_FD(call->exec.terminal_fd)); /* its end is the caller's to make */
+        close(TAKE_FD(call->exec.terminal_fd)); /* the client has the terminal now */
 }
 
 static struct step_call *find_call(const struct step_server *server, pid_t pid)
@@ -181,7 +229,7 @@ bool step_server_reaped(struct step_server *server, pid_t pid, int wait_status)
     struct step_call *call = find_call(server, pid);
     if (!call)
         return false;
-    tell_started(call); /* it may have been that quick */
+    call_check_started(call); /* it may have been that quick */
     step_exec_reaped(&call->exec, pid, wait_status, &end);
     step_exec_release(&call->exec);
     tell_end(call, end.exit_code, end.message);
@@ -231,7 +279,6 @@ static void take_request(struct step_server *server, struct step_call *call)
     struct err err = ERR_INIT;
     struct pod_request request;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    call->asked = true;
     text[size > 0 ? size : 0] = '\0';
     if (size <= 0) {
         err_set(&err, ERR_TOO_LARGE, "the request is too long, or no descriptors are left for it");
@@ -264,23 +311,26 @@ static void listen_for_end(struct step_call *call, int64_t now_ms)
     if (size != FD_MESSAGE_ENDED)
         return;
     leave_output(call);
-    hang_up(call);
-    if (call->exec.pid) {
-        step_exec_signal(&call->exec, SIGHUP);
-        call->kill_at_ms = now_ms + ABANDONED_GRACE_MS;
+    if (!call->exec.pid) {
+        call_finish(call);
+        return;
     }
+    close(TAKE_FD(call->fd));
+    state_machine_move(&call->machine, CALL_ABANDONED);
+    step_exec_signal(&call->exec, SIGHUP);
+    call->kill_at_ms = now_ms + ABANDONED_GRACE_MS;
 }
 
 static void serve_call(struct step_server *server, struct step_call *call, int64_t now_ms)
 {
-    if (call->fd >= 0 && !call->asked)
+    if (call_state(call) == CALL_CONNECTED)
         take_request(server, call);
     else if (call->fd >= 0)
         listen_for_end(call, now_ms);
-    tell_started(call);
+    call_check_started(call);
     for (int i = 0; i < 2; i++)
         step_tap_flush(&call->taps[i]);
-    if (call->last_words && !call->over)
+    if (call_state(call) == CALL_DRAINING)
         end_attached(call);
     if (call->kill_at_ms && call->kill_at_ms <= now_ms) {
         step_exec_signal(&call->exec, SIGKILL);
@@ -292,8 +342,8 @@ static void free_call(struct step_call *call)
 {
     leave_output(call);
     step_exec_release(&call->exec);
-    if (call->fd >= 0)
-        close(call->fd);
+    call_finish(call);
+    state_machine_release(&call->machine);
     free(call);
 }
 
@@ -313,6 +363,9 @@ static void accept_calls(struct step_server *server, int64_t now_ms)
         }
         struct step_call *call = mem_zalloc(sizeof(*call));
         *call = (struct step_call){.next = server->calls, .fd = fd, .exec = STEP_EXEC_INIT};
+        state_machine_init(&call->machine, "call", CALL_ROWS, (int)ARRAY_SIZE(CALL_ROWS),
+                           CALL_CONNECTED);
+        state_machine_set_invariant(&call->machine, call_invariant);
         step_tap_init(&call->taps[0], -1);
         step_tap_init(&call->taps[1], -1);
         server->calls = call;
@@ -326,7 +379,7 @@ void step_server_serve(struct step_server *server, int64_t now_ms)
     for (struct step_call **place = &server->calls; *place;) {
         struct step_call *call = *place;
         serve_call(server, call, now_ms);
-        if (call->over) {
+        if (call_state(call) == CALL_OVER) {
             *place = call->next;
             server->call_count--;
             free_call(call);
@@ -343,8 +396,7 @@ nfds_t step_server_poll(const struct step_server *server, struct pollfd *polls)
         polls[count++] = (struct pollfd){.fd = server->fd, .events = POLLIN};
     for (const struct step_call *call = server->calls; call; call = call->next) {
         polls[count++] = (struct pollfd){.fd = call->fd, .events = POLLIN};
-        polls[count++] =
-            (struct pollfd){.fd = call->told ? -1 : call->exec.report_fd, .events = POLLIN};
+        polls[count++] = (struct pollfd){.fd = call->exec.report_fd, .events = POLLIN};
         for (int i = 0; i < 2; i++)
             if (call->taps[i].fd >= 0 && call->taps[i].kept.size)
                 polls[count++] = (struct pollfd){.fd = call->taps[i].fd, .events = POLLOUT};
@@ -384,7 +436,7 @@ int step_server_open(struct step_server *server, const char *directory, struct c
 static bool has_last_words(const struct step_server *server)
 {
     for (const struct step_call *call = server->calls; call; call = call->next)
-        if (call->last_words)
+        if (call_state(call) == CALL_DRAINING)
             return true;
     return false;
 }

@@ -1,5 +1,5 @@
 /* One container under its supervisor: start it in a sandbox, copy its output into its log, learn
- * how it ended. Knows nothing of restarts and order; those are step/pod.c's. */
+ * how it ended. Knows nothing of restarts and order; those are step/supervisor_order.c's. */
 #ifndef TRAINYARD_NODE_STEP_CONTAINER_H
 #define TRAINYARD_NODE_STEP_CONTAINER_H
 
