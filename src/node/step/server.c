@@ -60,6 +60,7 @@ struct step_call {
     struct step_exec exec;   /* pid 0: no command runs for this call */
     int64_t kill_at_ms;      /* of CALL_ABANDONED: the time of SIGKILL; 0: it was sent */
     struct step_tap taps[2]; /* of attach: stdout, stderr */
+    int exit_code; /* of CALL_DRAINING: the container's, which may start again meanwhile */
 };
 
 static const char *call_invariant(const struct state_machine *machine)
@@ -157,9 +158,8 @@ static void end_attached(struct step_call *call)
 {
     if (step_taps_are_full(&call->taps[0]) || step_taps_are_full(&call->taps[1]))
         return;
-    int exit_code = call->run->state->end.exit_code;
     leave_output(call);
-    tell_end(call, exit_code, "");
+    tell_end(call, call->exit_code, "");
 }
 
 void step_server_run_ended(struct step_server *server, const struct container_run *run)
@@ -171,6 +171,7 @@ void step_server_run_ended(struct step_server *server, const struct container_ru
             step_tap_remove(&call->run->taps[i], &call->taps[i]);
             step_tap_flush(&call->taps[i]);
         }
+        call->exit_code = run->state->end.exit_code;
         state_machine_move(&call->machine, CALL_DRAINING);
         end_attached(call);
     }
