@@ -1,4 +1,5 @@
-/* What the files of a pod's runner share: pod/runner.c orders its life, pod/report.c tells the API,
+/* What the files of a pod's runner share: pod/runner.c orders its life, pod/runner_start.c and
+ * pod/runner_stop.c start and end its supervisor, pod/report.c tells the API,
  * pod/token_call.c asks it for tokens, pod/eviction.c looks at the disk it uses. */
 #ifndef TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
 #define TRAINYARD_NODE_POD_RUNNER_INTERNAL_H
@@ -10,6 +11,15 @@
 
 #include "base/map.h"
 #include "base/state_machine.h"
+
+#define POD_RUNNER_COMPONENT "kubelet" /* the source of the events, as in every cluster */
+
+enum runner_state {
+    RUNNER_WAITING,  /* for its turn, for what its pod needs, or after its supervisor was killed */
+    RUNNER_STARTING, /* the pod is planned and its supervisor started */
+    RUNNER_RUNNING,  /* the supervisor lives */
+    RUNNER_ENDED,    /* nothing of the pod runs, and nothing will */
+};
 
 /* A request to the API under way: it may outlive the runner. */
 struct runner_call {
@@ -28,8 +38,8 @@ struct pod_runner {
     char *peers;                   /* name of the directory it shares with its job, or NULL */
     bool has_spec; /* it is planned, since the machine was started and as pods run here now */
     int64_t started_ms;
-    int64_t deadline_ms; /* as its supervisor was given it with the spec; 0: none */
-    struct state_machine machine;
+    int64_t deadline_ms;                 /* as its supervisor was given it with the spec; 0: none */
+    struct state_machine machine;        /* an enum runner_state */
     struct pod_preparation *preparation; /* under way, before the supervisor is started, or NULL */
     struct supervisor_link *link;
     struct pod_state state;
@@ -57,6 +67,28 @@ static inline const struct json *runner_pod(const struct pod_runner *runner)
 
 /* Do what is to be done now. The runner may be gone afterwards. */
 void pod_runner_work(struct pod_runner *runner);
+
+enum runner_state pod_runner_state(const struct pod_runner *runner);
+/* Also counts the runners of the host that are starting. */
+void pod_runner_move(struct pod_runner *runner, enum runner_state state);
+/* Its pod is deleted, or gone from the API. */
+bool pod_runner_is_unwanted(const struct pod_runner *runner);
+void pod_runner_keep_peers(struct pod_runner *runner, const char *name);
+/* Read the supervisor's state file again; true if there is one. `tell`: send the news as events. */
+bool pod_runner_load_state(struct pod_runner *runner, bool tell);
+/* An event about a container, or, with "", about the pod. */
+void pod_runner_tell(struct pod_runner *runner, const char *container, bool is_warning,
+                     const char *reason, const char *message);
+
+/* Plan the pod if it is not planned, and start its supervisor; or find one that lives. */
+void pod_runner_start(struct pod_runner *runner);
+/* Find a supervisor that lives, as after a start of the control process; false if there is none. */
+bool pod_runner_attach(struct pod_runner *runner);
+void pod_runner_refuse_sandbox(struct pod_runner *runner, const struct err *err);
+/* End the pod, whose object is being deleted or gone. */
+void pod_runner_stop_deleted(struct pod_runner *runner);
+/* The pod's node is away: pause the pod if it runs, and say why it waits. */
+void pod_runner_wait_for_node(struct pod_runner *runner);
 
 /* Its supervisor lives. */
 bool pod_runner_is_running(const struct pod_runner *runner);
