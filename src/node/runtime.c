@@ -3,9 +3,9 @@
 #include "node/gpus.h"
 #include "node/runtime_internal.h"
 
+#include "node/network/egress.h"
+#include "node/network/namespaces.h"
 #include "node/network/pod_network.h"
-#include "node/network/space.h"
-#include "node/network/way_out.h"
 #include "node/node_object.h"
 #include "node/plan/kubeconfig.h"
 #include "node/plan/plan.h"

@@ -3,8 +3,8 @@
 
 #include "base/str.h"
 #include "base/system/file.h"
-#include "node/image/handed.h"
 #include "node/image/table.h"
+#include "node/image/tmp_program.h"
 #include "node/plan/masks.h"
 
 #include <string.h>

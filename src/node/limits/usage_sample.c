@@ -3,7 +3,7 @@
 
 #include "node/limits/usage_read.h"
 #include "node/process/namespaces.h"
-#include "node/process/strays.h"
+#include "node/process/orphans.h"
 #include "node/process/table.h"
 
 #include "base/cleanup.h"

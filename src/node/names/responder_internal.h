@@ -8,7 +8,7 @@
 #include "node/names/answer.h"
 #include "node/names/resolvers.h"
 #include "node/names/responder.h"
-#include "node/step/helper/watched.h"
+#include "node/step/helper/epoll_watch.h"
 
 enum {
     RESPONDER_PREFIX = 2,         /* over TCP: the length before a message */

@@ -3,7 +3,7 @@
 
 #include "node/names/names.h"
 #include "node/process/helper_keeper.h"
-#include "node/step/helper/watched.h"
+#include "node/step/helper/epoll_watch.h"
 
 #include "base/log.h"
 #include "base/mem.h"

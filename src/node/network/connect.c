@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "net/stream/socket_stream.h"
+#include "node/network/namespaces.h"
 #include "node/network/pod_network.h"
-#include "node/network/space.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

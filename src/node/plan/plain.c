@@ -9,7 +9,7 @@
 #include "node/plan/kubeconfig.h"
 #include "node/plan/python.h"
 #include "node/pod/state.h"
-#include "node/process/strays.h"
+#include "node/process/orphans.h"
 
 #include <string.h>
 

@@ -92,7 +92,8 @@ int planner_pod_security(struct planner *p)
 {
     const struct json *security = json_at(p->input->pod, "spec", "securityContext", NULL);
     struct pod_spec *spec = p->spec;
-    if (!p->input->nested) { /* an ordinary user has one group to give; pod/gaps.c says so */
+    if (!p->input
+             ->nested) { /* an ordinary user has one group to give; plan/unsupported.c says so */
         add_group(spec, json_get_int(security, "fsGroup", -1));
         JSON_EACH (group, json_get(security, "supplementalGroups")) {
             add_group(spec, group->type == JSON_INT ? group->integer : -1);

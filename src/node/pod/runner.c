@@ -3,8 +3,8 @@
 
 #include "node/limits/cgroup.h"
 #include "node/limits/usage.h"
+#include "node/pod/cpu_time.h"
 #include "node/pod/peers.h"
-#include "node/pod/spent.h"
 #include "node/pod/status.h"
 #include "node/pod/sweeper.h"
 #include "node/pod/tokens.h"

@@ -3,8 +3,8 @@
 
 #include "node/limits/cgroup_base.h"
 #include "node/network/port_event.h"
-#include "node/plan/gaps.h"
 #include "node/plan/limits.h"
+#include "node/plan/unsupported.h"
 #include "node/pod/peers.h"
 #include "node/pod/tokens.h"
 #include "node/process/descriptors.h"

@@ -75,7 +75,7 @@ struct pod_spec {
     bool machine_ipc;    /* it uses the machine's semaphores and shared memory */
     const char *shm;     /* what its containers find at /dev/shm; not in the text */
     bool shares_processes; /* its containers see the processes of each other */
-    bool plain;            /* no namespaces at all: see step/world.h */
+    bool plain;            /* no namespaces at all: see step/sandbox/isolation.h */
     enum restart_policy restart;
     const char *identity; /* "name_namespace(uid)", as messages of Kubernetes name a pod */
     int64_t grace_ms;     /* for a container that is ended while its pod goes on */

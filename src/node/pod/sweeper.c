@@ -2,7 +2,7 @@
 #include "node/pod/sweeper.h"
 
 #include "node/limits/cgroup_base.h"
-#include "node/network/space.h"
+#include "node/network/namespaces.h"
 #include "node/plan/kubeconfig.h"
 
 #include "base/log.h"

@@ -16,7 +16,7 @@ enum { POD_SWEEPER_BATCH = 16 };
 
 struct pod_sweeper;
 
-/* `plain`: pods run without namespaces (node_pod_end() in network/space.h). */
+/* `plain`: pods run without namespaces (node_pod_end() in network/namespaces.h). */
 struct pod_sweeper *pod_sweeper_new(struct loop *loop, const char *handout_dir, bool plain);
 /* The batch under way is finished unseen; the pods behind it stay for the next start. */
 struct pod_sweeper *pod_sweeper_free(struct pod_sweeper *sweeper);

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/ring.h"
 #include "node/service/proxy.h"
-#include "node/step/helper/watched.h"
+#include "node/step/helper/epoll_watch.h"
 
 #include <stdbool.h>
 

@@ -1,9 +1,9 @@
 /* Reaching services; see service/service_proxy.h. */
 #include "node/service/service_proxy.h"
 
+#include "node/network/namespaces.h"
 #include "node/network/pod_network.h"
 #include "node/network/port_event.h"
-#include "node/network/space.h"
 #include "node/process/helper_keeper.h"
 #include "node/service/proxy.h"
 #include "node/service/service_table.h"

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "node/image/handed.h"
+#include "node/image/tmp_program.h"
 #include "node/step/message.h"
 
 #include <ctype.h>

@@ -13,8 +13,8 @@
 
 #include "node/process/fd_message.h"
 #include "node/step/command.h"
+#include "node/step/sandbox/isolation.h"
 #include "node/step/sandbox/limits.h"
-#include "node/step/sandbox/world.h"
 
 #include "base/mem.h"
 #include "base/str.h"

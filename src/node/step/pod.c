@@ -7,8 +7,8 @@
 #include "node/step/supervisor.h"
 
 #include "node/process/lock.h"
+#include "node/step/sandbox/isolation.h"
 #include "node/step/sandbox/limits.h"
-#include "node/step/sandbox/world.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

@@ -2,7 +2,7 @@
 #include "node/step/supervisor.h"
 
 #include "node/step/advice.h"
-#include "node/step/sandbox/world.h"
+#include "node/step/sandbox/isolation.h"
 
 #include "base/moment.h"
 

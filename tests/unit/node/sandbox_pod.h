@@ -5,7 +5,7 @@
 
 #include "node_test.h"
 
-#include "node/network/space.h"
+#include "node/network/namespaces.h"
 #include "node/pod/stop.h"
 
 enum { DEADLINE_MS = 60 * 1000 };

@@ -5,7 +5,7 @@
 #include "node/step/step.h"
 
 #include "node/names/responder.h"
-#include "node/network/inside_socket.h"
+#include "node/network/namespace_socket.h"
 #include "node/process/lock.h"
 
 #include "base/cleanup.h"

@@ -1,11 +1,11 @@
 /* One container under its supervisor; see step/container.h. */
 #include "node/step/sandbox/container.h"
 
-#include "node/pod/spent.h"
+#include "node/pod/cpu_time.h"
 #include "node/process/fd_message.h"
 #include "node/step/message.h"
+#include "node/step/sandbox/isolation.h"
 #include "node/step/sandbox/limits.h"
-#include "node/step/sandbox/world.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

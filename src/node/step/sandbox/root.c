@@ -7,8 +7,8 @@
 #include "node/plan/python.h"
 #include "node/pod/secrets.h"
 #include "node/process/mount_info.h"
+#include "node/step/sandbox/host_root.h"
 #include "node/step/sandbox/image.h"
-#include "node/step/sandbox/machine.h"
 #include "node/step/sandbox/mount.h"
 #include "node/step/step.h"
 

@@ -2,8 +2,8 @@
 #include "node_test.h"
 
 #include "base/system/file.h"
-#include "node/image/handed.h"
 #include "node/image/table.h"
+#include "node/image/tmp_program.h"
 #include "node/image/user.h"
 #include "node/node.h"
 

@@ -4,8 +4,8 @@
 #include "loop/sim/sim_loop.h"
 #include "node/limits/usage.h"
 #include "node/limits/usage_read.h"
-#include "node/pod/spent.h"
-#include "node/process/strays.h"
+#include "node/pod/cpu_time.h"
+#include "node/process/orphans.h"
 
 #include "base/mem.h"
 #include "base/system/file.h"

@@ -2,8 +2,8 @@
  * whether the kernel takes them is tried by the integration test of the way out. */
 #include "node_test.h"
 
+#include "node/network/egress.h"
 #include "node/network/nft.h"
-#include "node/network/way_out.h"
 
 #include <arpa/inet.h>
 #include <linux/netfilter.h>

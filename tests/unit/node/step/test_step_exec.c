@@ -10,7 +10,7 @@
 
 #include "base/system/file.h"
 #include "node/limits/cgroup_base.h"
-#include "node/network/space.h"
+#include "node/network/namespaces.h"
 #include "node/pod/request.h"
 #include "node/process/fd_message.h"
 #include "node/step/exec.h"

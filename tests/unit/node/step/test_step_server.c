@@ -5,8 +5,8 @@
 #include "scratch_directory.h"
 
 #include "base/cleanup.h"
+#include "node/pod/cpu_time.h"
 #include "node/pod/request.h"
-#include "node/pod/spent.h"
 #include "node/process/fd_message.h"
 #include "node/step/server.h"
 

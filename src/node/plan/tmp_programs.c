@@ -1,11 +1,11 @@
 /* Hands a container the programs below the machine's /tmp that its command names; see
- * image/handed.h. */
+ * image/tmp_program.h. */
 #include "node/plan/internal.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "node/image/handed.h"
+#include "node/image/tmp_program.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The machine's files as a container's root; see step/machine.h. */
-#include "node/step/sandbox/machine.h"
+/* The machine's files as a container's root; see step/sandbox/host_root.h. */
+#include "node/step/sandbox/host_root.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

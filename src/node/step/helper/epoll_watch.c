@@ -1,5 +1,5 @@
-/* Watching by epoll; see step/watched.h. */
-#include "node/step/helper/watched.h"
+/* Watching by epoll; see step/helper/epoll_watch.h. */
+#include "node/step/helper/epoll_watch.h"
 
 #include <stddef.h>
 #include <sys/epoll.h>

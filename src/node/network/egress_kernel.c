@@ -1,12 +1,12 @@
-/* Root's way out; see network/way_out.h. All names on the machine follow from the state directory,
+/* Root's way out; see network/egress.h. All names on the machine follow from the state directory,
  * so that what a killed server left is found again, and the next cluster has names of its own. */
-#include "node/network/way_out_internal.h"
+#include "node/network/egress_internal.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
-#include "node/network/inside_socket.h"
+#include "node/network/namespace_socket.h"
 #include "node/network/nft.h"
 #include "node/state_number.h"
 

@@ -1,5 +1,5 @@
-/* Which way out there is, and what is known of it; see network/way_out.h. */
-#include "node/network/way_out_internal.h"
+/* Which way out there is, and what is known of it; see network/egress.h. */
+#include "node/network/egress_internal.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

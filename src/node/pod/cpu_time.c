@@ -1,5 +1,5 @@
-/* Time of what has ended; see pod/spent.h. */
-#include "node/pod/spent.h"
+/* Time of what has ended; see pod/cpu_time.h. */
+#include "node/pod/cpu_time.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"

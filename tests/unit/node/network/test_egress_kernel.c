@@ -3,7 +3,7 @@
 #include "node_test.h"
 
 #include "base/system/file.h"
-#include "node/network/way_out_internal.h"
+#include "node/network/egress_internal.h"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /* What a pod asks for and does not get here is told, once, in words that name the way out. */
 #include "node_test.h"
 
-#include "node/plan/gaps.h"
+#include "node/plan/unsupported.h"
 
 static const struct json *get_object(void *context, const struct kube_resource *resource,
                                      const char *namespace_, const char *name)

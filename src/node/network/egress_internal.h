@@ -1,10 +1,10 @@
-/* What the files of the way out share: network/way_out.c decides and remembers,
- * network/way_out_kernel.c is root's.
+/* What the files of the way out share: network/egress.c decides and remembers,
+ * network/egress_kernel.c is root's.
  */
 #ifndef TRAINYARD_NODE_NETWORK_WAY_OUT_INTERNAL_H
 #define TRAINYARD_NODE_NETWORK_WAY_OUT_INTERNAL_H
 
-#include "node/network/way_out.h"
+#include "node/network/egress.h"
 
 /* In the pod network: all that leaves by its link has the link's address. */
 int way_out_masquerade_inside(int network_fd, struct err *err);

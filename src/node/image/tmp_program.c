@@ -1,5 +1,5 @@
-/* Programs below the machine's /tmp; see image/handed.h. */
-#include "node/image/handed.h"
+/* Programs below the machine's /tmp; see image/tmp_program.h. */
+#include "node/image/tmp_program.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -1,5 +1,5 @@
-/* Trying namespaces; see network/space_probe.h. */
-#include "node/network/space_probe.h"
+/* Trying namespaces; see network/namespace_probe.h. */
+#include "node/network/namespace_probe.h"
 
 #include "node/process/namespaces.h"
 

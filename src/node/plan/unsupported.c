@@ -1,5 +1,5 @@
-/* What a pod does not get; see pod/gaps.h. */
-#include "node/plan/gaps.h"
+/* What a pod does not get; see plan/unsupported.h. */
+#include "node/plan/unsupported.h"
 
 #include "base/mem.h"
 #include "base/str.h"

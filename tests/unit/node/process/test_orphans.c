@@ -2,7 +2,7 @@
  * by the mark in their environment. */
 #include "node_test.h"
 
-#include "node/process/strays.h"
+#include "node/process/orphans.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

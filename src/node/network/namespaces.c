@@ -4,17 +4,17 @@
  * namespace and the pod network alive, so that pods, addresses and open connections outlive the
  * control process. While the control process lives, its descriptor keeps the network alive, too: a
  * holder that was killed is replaced by one that joins it, and pods notice nothing. */
-#include "node/network/space.h"
+#include "node/network/namespaces.h"
 
 #include "node/limits/cgroup_base.h"
-#include "node/network/inside_socket.h"
-#include "node/network/space_probe.h"
-#include "node/network/way_out.h"
+#include "node/network/egress.h"
+#include "node/network/namespace_probe.h"
+#include "node/network/namespace_socket.h"
 #include "node/plan/kubeconfig.h"
 #include "node/pod/stop.h"
 #include "node/process/helper.h"
 #include "node/process/lock.h"
-#include "node/process/strays.h"
+#include "node/process/orphans.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"

@@ -1,7 +1,7 @@
-/* What holds a pod's processes together; see step/world.h. */
-#include "node/step/sandbox/world.h"
+/* What holds a pod's processes together; see step/sandbox/isolation.h. */
+#include "node/step/sandbox/isolation.h"
 
-#include "node/process/strays.h"
+#include "node/process/orphans.h"
 #include "node/step/sandbox/layer.h"
 #include "node/step/sandbox/limits.h"
 

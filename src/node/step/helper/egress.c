@@ -4,9 +4,9 @@
  * of itself meanwhile. */
 #include "node/step/step.h"
 
-#include "node/network/inside_socket.h"
+#include "node/network/egress.h"
+#include "node/network/namespace_socket.h"
 #include "node/network/netlink.h"
-#include "node/network/way_out.h"
 #include "node/process/lock.h"
 
 #include "base/cleanup.h"

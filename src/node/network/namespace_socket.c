@@ -1,5 +1,5 @@
-/* Sockets of another network; see network/inside_socket.h. */
-#include "node/network/inside_socket.h"
+/* Sockets of another network; see network/namespace_socket.h. */
+#include "node/network/namespace_socket.h"
 
 #include "base/cleanup.h"
 #include "node/network/pod_network.h"

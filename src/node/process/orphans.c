@@ -1,5 +1,5 @@
-/* Processes by parents and marks; see process/strays.h. */
-#include "node/process/strays.h"
+/* Processes by parents and marks; see process/orphans.h. */
+#include "node/process/orphans.h"
 
 #include "node/process/lock.h"
 #include "node/process/table.h"
