@@ -34,23 +34,25 @@ struct node_options {
 /* Enter the cluster's namespaces: its user namespace (made unless root) and the pod network, joined
  * again if a holder process of an earlier run lives. Where the machine forbids them there are none
  * (docs/design/plain.md). Must come before any thread is started. */
-struct node_space;
-int node_space_enter(const struct node_options *options, struct node_space **ret, struct err *err);
-struct node_space *node_space_free(struct node_space *space);
+struct node_namespaces;
+int node_namespaces_enter(const struct node_options *options, struct node_namespaces **ret,
+                          struct err *err);
+struct node_namespaces *node_namespaces_free(struct node_namespaces *space);
 /* Free it after a start that failed: what was started for a new one ends, a found one is left to
  * its pods. */
-struct node_space *node_space_abandon(struct node_space *space, const char *state_dir);
+struct node_namespaces *node_namespaces_abandon(struct node_namespaces *space,
+                                                const char *state_dir);
 /* A listening TCP socket on the gateway of the pod network, non-blocking: where pods find the API.
  */
-int node_space_listen(struct node_space *space, int port, int *ret_fd, struct err *err);
+int node_namespaces_listen(struct node_namespaces *space, int port, int *ret_fd, struct err *err);
 /* End every pod and the holder, whoever started them: for `down`. */
-int node_space_destroy(const char *state_dir, struct err *err);
+int node_namespaces_destroy(const char *state_dir, struct err *err);
 /* After that, where the state directory goes as well: remove what lies outside of it. */
 int node_wipe(const char *state_dir, struct err *err);
 
 /* Without namespaces: why, and what that means, as a sentence; NULL: with them. Of a space, or of
  * the cluster that runs in a state directory. */
-const char *node_space_plain(const struct node_space *space);
+const char *node_namespaces_plain(const struct node_namespaces *space);
 const char *node_plain_note(struct arena *arena, const char *state_dir);
 /* What a user should know of how that cluster runs: that, or what is wrong with the way out of its
  * pods. NULL: nothing. */
@@ -59,8 +61,8 @@ const char *node_note(struct arena *arena, const char *state_dir);
 /* Name a file that holds a secret before it is written. Containers that start from now on see it
  * empty, wherever they see it, also after a later start of the cluster. ERR_EXISTS if a pod that
  * runs already could read it. `path` is absolute. */
-int node_secret_file_add(const struct node_space *space, const char *state_dir, const char *path,
-                         struct err *err);
+int node_secret_file_add(const struct node_namespaces *space, const char *state_dir,
+                         const char *path, struct err *err);
 
 /* Finds the real path of a directory of the machine that every pod is to read and write at the same
  * path. ERR_INVALID or ERR_NOT_FOUND, with the reason, if pods cannot have it. `home` is the
@@ -69,9 +71,9 @@ int node_share_find(struct arena *arena, const char *state_dir, const char *home
                     const char **ret, struct err *err);
 
 struct node_runtime;
-int node_runtime_new(struct loop *loop, struct http_transport *transport, struct node_space *space,
-                     const struct node_options *options, struct node_runtime **ret,
-                     struct err *err);
+int node_runtime_new(struct loop *loop, struct http_transport *transport,
+                     struct node_namespaces *space, const struct node_options *options,
+                     struct node_runtime **ret, struct err *err);
 /* Leaves the pods running. */
 struct node_runtime *node_runtime_free(struct node_runtime *runtime);
 

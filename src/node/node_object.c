@@ -27,7 +27,7 @@ const char *node_object_address(struct arena *arena, int node)
     return arena_printf(arena, "127.0.0.%d", node + 1);
 }
 
-static const char *architecture(const char *machine)
+static const char *node_object_architecture(const char *machine)
 {
     static const char *const NAMES[][2] = {{"x86_64", "amd64"},
                                            {"aarch64", "arm64"},
@@ -49,7 +49,7 @@ struct json *node_object_make(struct arena *arena, const char *name, int node,
     kube_meta_set_label(arena, object, "kubernetes.io/hostname", name);
     kube_meta_set_label(arena, object, "kubernetes.io/os", "linux");
     kube_meta_set_label(arena, object, "kubernetes.io/arch",
-                        arena_strdup(arena, architecture(system.machine)));
+                        arena_strdup(arena, node_object_architecture(system.machine)));
     JSON_EACH (annotation, node_size_annotations(arena, size)) {
         if (annotation->type != JSON_NULL)
             kube_meta_set_annotation(arena, object, annotation->name, json_text(annotation));
@@ -115,7 +115,7 @@ static void add_info(struct arena *arena, struct json *status)
     struct utsname system;
     uname(&system);
     struct json *info = json_ensure_object(arena, status, "nodeInfo");
-    json_set_string(arena, info, "architecture", architecture(system.machine));
+    json_set_string(arena, info, "architecture", node_object_architecture(system.machine));
     json_set_string(arena, info, "operatingSystem", "linux");
     json_set_string(arena, info, "kernelVersion", system.release);
     json_set_string(arena, info, "osImage", system_name(arena));
@@ -196,7 +196,7 @@ struct node_registrar {
 
 static void send_status(struct registered_node *node);
 
-static void on_status(void *context, struct json *object, const struct err *err)
+static void on_node_object_status(void *context, struct json *object, const struct err *err)
 {
     struct registered_node *node = context;
     bool was_told = node->is_told;
@@ -222,10 +222,11 @@ static void send_status(struct registered_node *node)
     if (image_table_load(arena, registrar->state_dir, &images, NULL) == 0)
         json_set(arena, status, "images", image_report(arena, images));
     json_set(arena, patch, "status", status);
-    kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, "status", patch, on_status, node);
+    kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, "status", patch,
+               on_node_object_status, node);
 }
 
-static void on_labelled(void *context, struct json *object, const struct err *err)
+static void on_node_object_labelled(void *context, struct json *object, const struct err *err)
 {
     struct registered_node *node = context;
     if (err) {
@@ -237,11 +238,11 @@ static void on_labelled(void *context, struct json *object, const struct err *er
     send_status(node);
 }
 
-static void on_created(void *context, struct json *object, const struct err *err)
+static void on_node_object_created(void *context, struct json *object, const struct err *err)
 {
     struct registered_node *node = context;
     if (!err || err->code != ERR_EXISTS) {
-        on_labelled(context, object, err);
+        on_node_object_labelled(context, object, err);
         return;
     }
     /* It is known from an earlier run: only our own labels and annotations are set again. */
@@ -253,7 +254,8 @@ static void on_created(void *context, struct json *object, const struct err *err
     struct json *metadata = json_ensure_object(arena, patch, "metadata");
     json_set(arena, metadata, "labels", json_clone(arena, kube_meta_labels(made)));
     json_set(arena, metadata, "annotations", node_size_annotations(arena, size));
-    kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, NULL, patch, on_labelled, node);
+    kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, NULL, patch,
+               on_node_object_labelled, node);
 }
 
 static void on_retired(void *context, struct json *object, const struct err *err)
@@ -297,7 +299,7 @@ static void on_beat(struct loop_timer *timer)
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         kube_create(registrar->client, &KUBE_NODES, NULL,
                     node_object_make(arena, node->name, node->number, &registrar->condition.size),
-                    on_created, node);
+                    on_node_object_created, node);
     }
 }
 

@@ -18,7 +18,7 @@ enum {
     TASKS_LEAST = 200,
 };
 
-static int64_t read_number(const char *path)
+static int64_t node_pressure_read_number(const char *path)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, TEXT_MAX);
@@ -30,8 +30,8 @@ static int64_t tasks_left(void)
 {
     _cleanup_buf_ struct buf text;
     int tasks;
-    int64_t threads = read_number("/proc/sys/kernel/threads-max");
-    int64_t pids = read_number("/proc/sys/kernel/pid_max");
+    int64_t threads = node_pressure_read_number("/proc/sys/kernel/threads-max");
+    int64_t pids = node_pressure_read_number("/proc/sys/kernel/pid_max");
     buf_init(&text, TEXT_MAX);
     if (!threads || !pids || file_read("/proc/loadavg", &text, NULL) < 0 ||
         sscanf(text.data, "%*f %*f %*f %*d/%d", &tasks) != 1)

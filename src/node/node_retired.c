@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-static bool is_one_of(const char *name, const char *const *names)
+static bool node_retired_is_one_of(const char *name, const char *const *names)
 {
     for (size_t i = 0; names[i]; i++)
         if (str_eq(names[i], name))
@@ -13,7 +13,7 @@ static bool is_one_of(const char *name, const char *const *names)
     return false;
 }
 
-static bool is_ours(const struct json *node)
+static bool node_retired_is_ours(const struct json *node)
 {
     const struct json *info = json_at(node, "status", "nodeInfo", NULL);
     return str_has_prefix(json_get_string(info, "containerRuntimeVersion", ""), "trainyard://");
@@ -25,7 +25,7 @@ struct json *node_retired_patch(struct arena *arena, const struct json *node,
     const char *name = kube_meta_name(node);
     char now[MOMENT_TEXT_MAX];
     bool is_news = false;
-    if (is_one_of(name, names) || !is_ours(node))
+    if (node_retired_is_one_of(name, names) || !node_retired_is_ours(node))
         return NULL;
     moment_format(now_ms, now);
     struct json *conditions = json_clone(arena, json_at(node, "status", "conditions", NULL));

@@ -56,7 +56,8 @@ static const struct json *get_object(void *context, const struct kube_resource *
     return object ? object->json : NULL;
 }
 
-static const struct json *next_service(void *context, const char *namespace_, size_t *position)
+static const struct json *runtime_next_service(void *context, const char *namespace_,
+                                               size_t *position)
 {
     struct kube_object *service = find_next_service(context, namespace_, position);
     return service ? service->json : NULL;
@@ -104,7 +105,7 @@ static void routes_changed(struct node_runtime *runtime)
     if (runtime->host.plain)
         return;
     service_proxy_changed(runtime->proxy);
-    name_service_changed(runtime->names);
+    names_service_changed(runtime->names);
     host_names_changed(runtime->host.host_names);
 }
 
@@ -115,7 +116,7 @@ void runtime_pod_moved(struct node_runtime *runtime, const struct json *pod)
         return;
     if (service_table_concerns(pod))
         service_proxy_changed(runtime->proxy);
-    if (pod_uses_host_network(pod))
+    if (plan_uses_host_network(pod))
         host_names_changed(runtime->host.host_names);
 }
 
@@ -186,10 +187,10 @@ static int serve_services(struct node_runtime *runtime, struct err *err)
     return service_proxy_new(&options, &runtime->proxy, err);
 }
 
-static struct name_service *serve_names(struct node_runtime *runtime,
-                                        const struct node_options *options)
+static struct names_service *serve_names(struct node_runtime *runtime,
+                                         const struct node_options *options)
 {
-    const struct name_service_options names = {
+    const struct names_service_options names = {
         .helper = {.state_dir = runtime->host.state_dir,
                    .step_path = runtime->host.step_path,
                    .holder = runtime->host.network,
@@ -197,22 +198,22 @@ static struct name_service *serve_names(struct node_runtime *runtime,
         .services = runtime->services,
         .endpoints = runtime->endpoints,
     };
-    return name_service_new(runtime->loop, &names);
+    return names_service_new(runtime->loop, &names);
 }
 
-static struct helper_keeper *keep_way_out(struct node_runtime *runtime)
+static struct helper_keeper *keep_egress_alive(struct node_runtime *runtime)
 {
-    struct way_out way;
+    struct egress way;
     struct helper_options helper = {.state_dir = runtime->host.state_dir,
                                     .step_path = runtime->host.step_path,
                                     .holder = runtime->host.network};
-    if (way_out_load(runtime->host.state_dir, &way, NULL) < 0)
+    if (egress_load(runtime->host.state_dir, &way, NULL) < 0)
         return NULL;
-    bool wanted = way.kind == WAY_OUT_PROGRAM;
+    bool wanted = way.kind == EGRESS_PROGRAM;
     if (wanted)
         helper.argument = arena_strdup(runtime->arena, way.program);
-    way_out_release(&way);
-    return wanted ? helper_keeper_new(runtime->loop, &HELPER_WAY_OUT, &helper) : NULL;
+    egress_release(&way);
+    return wanted ? helper_keeper_new(runtime->loop, &HELPER_EGRESS, &helper) : NULL;
 }
 
 static void on_holder_change(void *context, bool lives)
@@ -231,7 +232,7 @@ static void on_holder_change(void *context, bool lives)
 static void keep_holder(struct node_runtime *runtime)
 {
     char network[NODE_SPACE_FILE_MAX];
-    node_space_network_file(runtime->host.space, network);
+    node_namespaces_network_file(runtime->host.space, network);
     const struct helper_options options = {.state_dir = runtime->host.state_dir,
                                            .step_path = runtime->host.step_path,
                                            .argument = arena_strdup(runtime->arena, network)};
@@ -243,13 +244,13 @@ static int open_network(struct node_runtime *runtime, const struct node_options 
                         struct err *err)
 {
     runtime->names = serve_names(runtime, options);
-    runtime->way_out = keep_way_out(runtime);
+    runtime->egress = keep_egress_alive(runtime);
     return serve_services(runtime, err);
 }
 
 /* ---- The whole ---- */
 
-static int check_names(const char *const *names, struct err *err)
+static int runtime_check_names(const char *const *names, struct err *err)
 {
     int count = 0;
     for (; names[count]; count++)
@@ -260,7 +261,7 @@ static int check_names(const char *const *names, struct err *err)
                : err_set(err, ERR_TOO_MANY, "more than %d nodes", POD_NETWORK_NODES_MAX);
 }
 
-static void fill_host(struct node_runtime *runtime, struct node_space *space,
+static void fill_host(struct node_runtime *runtime, struct node_namespaces *space,
                       const struct node_options *options)
 {
     struct arena *arena = runtime->arena;
@@ -272,33 +273,34 @@ static void fill_host(struct node_runtime *runtime, struct node_space *space,
         .loop = runtime->loop,
         .client = runtime->client,
         .space = space,
-        .groups = node_space_groups(space),
+        .groups = node_namespaces_groups(space),
         /* The real path: it is what must be covered in sandboxes. */
         .state_dir =
             arena_strdup(arena, realpath(options->state_dir, path) ? path : options->state_dir),
         .size = options->size,
-        .handout_dir = pod_handout_dir(arena, options->state_dir),
+        .handout_dir = plan_handout_dir(arena, options->state_dir),
         .api_port = options->api_port,
         .step_path = arena_strdup(arena, options->step_path),
         .prober = options->prober_path ? arena_strdup(arena, options->prober_path) : NULL,
         .trainer_path = options->trainer_path ? arena_strdup(arena, options->trainer_path) : NULL,
-        .network = arena_strdup(arena, node_space_network(space)),
-        .nested = node_space_is_nested(space),
-        .plain = node_space_plain(space),
+        .network = arena_strdup(arena, node_namespaces_network(space)),
+        .nested = node_namespaces_are_nested(space),
+        .plain = node_namespaces_plain(space),
         .home = getenv("HOME") ? arena_strdup(arena, getenv("HOME")) : NULL,
         .resolv_conf = arena_strndup(arena, resolv.data, resolv.size),
         .shares = options->shares,
-        .objects = {get_object, runtime, next_service},
+        .objects = {get_object, runtime, runtime_next_service},
         .source = {find_object, find_next_service, runtime},
         .done = runtime_on_runner_done,
         .context = runtime,
     };
 }
 
-int node_runtime_new(struct loop *loop, struct http_transport *transport, struct node_space *space,
-                     const struct node_options *options, struct node_runtime **ret, struct err *err)
+int node_runtime_new(struct loop *loop, struct http_transport *transport,
+                     struct node_namespaces *space, const struct node_options *options,
+                     struct node_runtime **ret, struct err *err)
 {
-    int result = check_names(options->node_names, err);
+    int result = runtime_check_names(options->node_names, err);
     if (result < 0)
         return result;
     struct node_runtime *runtime = mem_zalloc(sizeof(*runtime));
@@ -353,8 +355,8 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime)
     if (!runtime)
         return NULL;
     loop_timer_stop(&runtime->sync);
-    name_service_free(runtime->names);
-    helper_keeper_free(runtime->way_out);
+    names_service_free(runtime->names);
+    helper_keeper_free(runtime->egress);
     helper_keeper_free(runtime->holder);
     service_proxy_free(runtime->proxy);
     host_names_free(runtime->host.host_names);

@@ -50,9 +50,10 @@ static void *measure_usage(void *context, engine_usage_done *done, void *done_co
     return usage_meter_ask(runtime->usage, done, done_context);
 }
 
-static void *run_command(void *context, const struct json *pod,
-                         const struct engine_pod_command *command,
-                         const struct engine_pod_command_handler *handler, void *handler_context)
+static void *backend_run_command(void *context, const struct json *pod,
+                                 const struct engine_pod_command *command,
+                                 const struct engine_pod_command_handler *handler,
+                                 void *handler_context)
 {
     struct node_runtime *runtime = context;
     const struct pod_runner *runner = map_get(&runtime->runners, kube_meta_uid(pod));
@@ -78,7 +79,7 @@ struct engine_pod_backend node_runtime_backend(struct node_runtime *runtime)
         .connect_cancel = cancel_connect,
         .usage = measure_usage,
         .usage_cancel = usage_meter_cancel,
-        .run = run_command,
+        .run = backend_run_command,
         .run_resize = resize_command,
         .run_close = close_command,
         .run_last_words = pipe_stream_end_here,

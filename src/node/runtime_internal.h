@@ -17,9 +17,9 @@ struct node_runtime {
     struct kube_client *client;
     struct kube_informer *pods, *services, *endpoints, *configmaps, *secrets, *claims, *volumes;
     struct node_registrar *registrar;
-    struct name_service *names;
-    struct helper_keeper *holder;  /* of the process that keeps the pod network */
-    struct helper_keeper *way_out; /* of the program that leads out, where there is one */
+    struct names_service *names;
+    struct helper_keeper *holder; /* of the process that keeps the pod network */
+    struct helper_keeper *egress; /* of the program that leads out, where there is one */
     struct service_proxy *proxy;
     struct arena *arena; /* what lives as long as we do */
     const char *const *node_names;

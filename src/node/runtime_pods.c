@@ -124,7 +124,7 @@ static void reserve_address(struct node_runtime *runtime, const char *uid, const
 }
 
 /* A pod that was deleted while we were away leaves its directory, and perhaps its processes. */
-static void sweep(struct node_runtime *runtime, const char *uid, const char *directory)
+static void runtime_sweep_pods(struct node_runtime *runtime, const char *uid, const char *directory)
 {
     if (map_get(&runtime->runners, uid))
         return;
@@ -157,7 +157,7 @@ void runtime_find_pods(struct node_runtime *runtime)
     size_t position = 0;
     for (struct kube_object *pod; (pod = kube_informer_next(runtime->pods, NULL, &position));)
         see_pod(runtime, pod);
-    each_directory(runtime, sweep);
+    each_directory(runtime, runtime_sweep_pods);
     cgroup_base_sweep(runtime->host.state_dir, runtime->host.groups, has_runner, runtime);
     peers_sweep(runtime->trash, runtime->host.state_dir, has_peers, runtime);
 }

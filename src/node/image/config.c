@@ -18,7 +18,7 @@ struct reading {
 };
 
 /* This machine, in the words of images. */
-static const char *machine(struct arena *arena)
+static const char *config_architecture(struct arena *arena)
 {
     static const char *const NAMES[][2] = {
         {"x86_64", "amd64"},    {"aarch64", "arm64"}, {"armv7l", "arm"},     {"i686", "386"},
@@ -98,7 +98,7 @@ static struct json *make_row(struct arena *arena, const struct json *config)
 
 static int check_machine(struct reading *r, const struct json *config)
 {
-    const char *wanted = machine(r->arena);
+    const char *wanted = config_architecture(r->arena);
     const char *architecture = json_get_string(config, "architecture", wanted);
     const char *system = json_get_string(config, "os", "linux");
     if (str_eq(architecture, wanted) && str_eq(system, "linux"))
@@ -222,7 +222,7 @@ static bool is_for_us(struct reading *r, const struct json *descriptor)
     if (!platform)
         return true;
     const char *architecture = json_get_string(platform, "architecture", "");
-    if (str_eq(architecture, machine(r->arena)) &&
+    if (str_eq(architecture, config_architecture(r->arena)) &&
         str_eq(json_get_string(platform, "os", ""), "linux"))
         return true;
     if (!str_eq(architecture, "unknown"))
@@ -279,7 +279,7 @@ int image_config_read(const struct image_archive *archive, struct image_found *r
     }
     if (result == 0 && r.count == 0 && r.other_machine)
         result = err_set(err, ERR_UNSUPPORTED, "the image is for %s, and this machine is %s",
-                         r.other_machine, machine(r.arena));
+                         r.other_machine, config_architecture(r.arena));
     if (result == 0 && r.count == 0)
         result = err_set(err, ERR_INVALID, "there is no image in it");
     if (result == 0)

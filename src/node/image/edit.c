@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct json *words(struct arena *arena, const char *const *list, size_t count)
+static struct json *edit_word_list(struct arena *arena, const char *const *list, size_t count)
 {
     struct json *array = json_array(arena);
     for (size_t i = 0; i < count; i++)
@@ -54,13 +54,14 @@ static int make_row(struct arena *arena, const struct node_image *image, struct 
     struct json *row = json_object(arena);
     char now[MOMENT_TEXT_MAX];
     if (image->command_count)
-        json_set(arena, row, "command", words(arena, image->command, image->command_count));
+        json_set(arena, row, "command",
+                 edit_word_list(arena, image->command, image->command_count));
     for (size_t i = 0; i < image->env_count; i++)
         if (!strchr(image->env[i], '=') || image->env[i][0] == '=')
             return err_set(err, ERR_INVALID, "variable '%s' is not of the form NAME=VALUE",
                            image->env[i]);
     if (image->env_count)
-        json_set(arena, row, "env", words(arena, image->env, image->env_count));
+        json_set(arena, row, "env", edit_word_list(arena, image->env, image->env_count));
     if (image->workdir && image->workdir[0] != '/')
         return err_set(err, ERR_INVALID, "working directory '%s' does not begin with '/'",
                        image->workdir);
@@ -80,8 +81,8 @@ static int make_row(struct arena *arena, const struct node_image *image, struct 
 }
 
 /* The member of the table that has this name, however it is written. */
-static const char *find_member(struct arena *arena, const struct json *table,
-                               const struct image_name *wanted)
+static const char *edit_find_member(struct arena *arena, const struct json *table,
+                                    const struct image_name *wanted)
 {
     JSON_EACH (row, table) {
         struct image_name have;
@@ -107,7 +108,7 @@ int node_image_add(const struct node_image *image, struct err *err)
         (result = image_store_lock(image->state_dir, &lock, err)) < 0 ||
         (result = image_table_load(arena, image->state_dir, &table, err)) < 0)
         return result;
-    const char *earlier = find_member(arena, table, &name);
+    const char *earlier = edit_find_member(arena, table, &name);
     json_set(arena, table, earlier ? earlier : image_name_text(arena, &name), row);
     if ((result = image_table_store(image->state_dir, table, err)) < 0)
         return result;
@@ -136,10 +137,10 @@ int node_image_remove(const char *state_dir, const char *name, struct err *err)
         (result = image_store_lock(state_dir, &lock, err)) < 0 ||
         (result = image_table_load(arena, state_dir, &table, err)) < 0)
         return result;
-    const char *member = find_member(arena, table, &wanted);
+    const char *member = edit_find_member(arena, table, &wanted);
     if (!member && !wanted.tag[0]) {
         wanted.tag = "latest"; /* what a name without a tag stands for */
-        member = find_member(arena, table, &wanted);
+        member = edit_find_member(arena, table, &wanted);
     }
     if (!member)
         return err_set(err, ERR_NOT_FOUND, "image '%s' is not known here", name);

@@ -168,7 +168,7 @@ static int name_images(struct importing *i, const struct image_found *images, si
     return result < 0 ? result : image_store_collect(i->wanted->state_dir, table, i->err);
 }
 
-static int check_names(struct importing *i, const struct image_found *images, size_t count)
+static int import_check_names(struct importing *i, const struct image_found *images, size_t count)
 {
     const char *name;
     if (i->wanted->name && count > 1)
@@ -210,7 +210,7 @@ static int import_from(struct importing *i, struct json *ret)
     if (result < 0)
         return result;
     if ((result = image_config_read(&i->archive, images, &count, i->err)) < 0 ||
-        (result = check_names(i, images, count)) < 0 ||
+        (result = import_check_names(i, images, count)) < 0 ||
         (result = unpack_images(i, images, count)) < 0)
         count = 0;
     image_archive_close(&i->archive);

@@ -64,7 +64,7 @@ bool image_stream_is_packed(const unsigned char *data, size_t size)
 }
 
 /* More of what is stored behind what is there. */
-static int fill(struct image_stream *stream, struct err *err)
+static int stream_fill_buffer(struct image_stream *stream, struct err *err)
 {
     size_t room = sizeof(stream->stored) - stream->filled;
     if (stream->left >= 0 && (int64_t)room > stream->left)
@@ -90,10 +90,10 @@ static int fill(struct image_stream *stream, struct err *err)
     return 0;
 }
 
-static int look(struct image_stream *stream, struct err *err)
+static int stream_detect_format(struct image_stream *stream, struct err *err)
 {
     while (!stream->at_end && stream->filled < MAGIC_MAX) {
-        int result = fill(stream, err);
+        int result = stream_fill_buffer(stream, err);
         if (result < 0)
             return result;
     }
@@ -157,7 +157,8 @@ static ssize_t unpack_plain(struct image_stream *stream, void *data, size_t size
     return (ssize_t)size;
 }
 
-static ssize_t unpack(struct image_stream *stream, void *data, size_t size, struct err *err)
+static ssize_t stream_decompress(struct image_stream *stream, void *data, size_t size,
+                                 struct err *err)
 {
     /* Only inside a frame can something come out without anything going in. */
     if (stream->at == stream->filled && stream->between_frames)
@@ -175,13 +176,13 @@ static ssize_t unpack(struct image_stream *stream, void *data, size_t size, stru
 ssize_t image_stream_read(void *context, void *data, size_t size, struct err *err)
 {
     struct image_stream *stream = context;
-    int result = stream->packing == UNKNOWN ? look(stream, err) : 0;
+    int result = stream->packing == UNKNOWN ? stream_detect_format(stream, err) : 0;
     if (result < 0)
         return result;
     size = size < CHUNK ? size : CHUNK;
     for (;;) {
         size_t before = stream->at;
-        ssize_t got = unpack(stream, data, size, err);
+        ssize_t got = stream_decompress(stream, data, size, err);
         if (got < 0)
             return got;
         if (got > 0) {
@@ -200,7 +201,7 @@ ssize_t image_stream_read(void *context, void *data, size_t size, struct err *er
         memmove(stream->stored, stream->stored + stream->at, stream->filled - stream->at);
         stream->filled -= stream->at;
         stream->at = 0;
-        if ((result = fill(stream, err)) < 0)
+        if ((result = stream_fill_buffer(stream, err)) < 0)
             return result;
     }
 }

@@ -52,8 +52,8 @@ static void add_all(struct arena *arena, struct pod_strings *list, const struct 
     }
 }
 
-static void fill(struct arena *arena, const char *state_dir, const struct json *row,
-                 struct image *ret)
+static void table_fill_row(struct arena *arena, const char *state_dir, const struct json *row,
+                           struct image *ret)
 {
     if (row->type == JSON_ARRAY) { /* as earlier versions wrote it */
         add_all(arena, &ret->command, row);
@@ -98,7 +98,7 @@ bool image_table_find(struct arena *arena, const char *state_dir, const struct j
         return false;
     const struct json *row = best_row(arena, table, &wanted);
     if (row) {
-        fill(arena, state_dir, row, ret);
+        table_fill_row(arena, state_dir, row, ret);
         return true;
     }
     for (size_t i = 0; i < ARRAY_SIZE(BUILT_IN); i++) {

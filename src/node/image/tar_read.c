@@ -69,7 +69,7 @@ static int cut_short(struct err *err)
     return err_set(err, ERR_INVALID, "the archive ends in the middle of an entry");
 }
 
-static int skip(struct tar_reader *reader, uint64_t size, struct err *err)
+static int tar_skip_bytes(struct tar_reader *reader, uint64_t size, struct err *err)
 {
     char scratch[16 * 1024];
     if (reader->source.skip) {
@@ -110,8 +110,8 @@ static void begin_data(struct tar_reader *reader, uint64_t size)
 }
 
 /* Octal digits between blanks, or, where the first bit is set, a number of big bytes. */
-static int read_number(const char *field, size_t size, const char *what, int64_t *ret,
-                       struct err *err)
+static int tar_read_number(const char *field, size_t size, const char *what, int64_t *ret,
+                           struct err *err)
 {
     uint64_t value = 0;
     size_t i = 0;
@@ -150,7 +150,8 @@ static int check_sum(const struct tar_header *header, struct err *err)
         plain += ((const unsigned char *)&blank)[i];
         with_sign += ((const signed char *)&blank)[i];
     }
-    if (read_number(header->checksum, sizeof(header->checksum), "checksum", &stated, NULL) < 0 ||
+    if (tar_read_number(header->checksum, sizeof(header->checksum), "checksum", &stated, NULL) <
+            0 ||
         (stated != plain && stated != with_sign))
         return err_set(err, ERR_INVALID, "this is no tar archive, or it is damaged");
     return 0;
@@ -318,7 +319,7 @@ static int take_id(bool has, int64_t given, const char field[8], const char *wha
                    struct err *err)
 {
     int64_t value = given;
-    int result = has ? 0 : read_number(field, 8, what, &value, err);
+    int result = has ? 0 : tar_read_number(field, 8, what, &value, err);
     if (result == 0 && (value < 0 || value >= UINT32_MAX))
         result = err_set(err, ERR_INVALID, "the %s of an entry is none", what);
     if (result == 0)
@@ -337,16 +338,16 @@ static int fill_entry(struct tar_reader *reader, const struct tar_header *header
     if ((result = take_type(reader, header->type, &entry.type, err)) == 0 && over->sparse)
         result = take_type(reader, 'S', &entry.type, err);
     if (result < 0 ||
-        (result = read_number(header->mode, sizeof(header->mode), "mode", &mode, err)) < 0 ||
+        (result = tar_read_number(header->mode, sizeof(header->mode), "mode", &mode, err)) < 0 ||
         (result = take_id(over->has_uid, over->uid, header->uid, "owner", &entry.uid, err)) < 0 ||
         (result = take_id(over->has_gid, over->gid, header->gid, "group", &entry.gid, err)) < 0)
         return result;
     if (!over->has_size &&
-        (result = read_number(header->size, sizeof(header->size), "size", &size, err)) < 0)
+        (result = tar_read_number(header->size, sizeof(header->size), "size", &size, err)) < 0)
         return result;
     /* A time from before 1970 is written in ways of its own, and nobody needs it. */
     if (!over->has_mtime &&
-        read_number(header->mtime, sizeof(header->mtime), "time", &mtime, err) < 0)
+        tar_read_number(header->mtime, sizeof(header->mtime), "time", &mtime, err) < 0)
         mtime = 0;
     if (size < 0 || size > INT64_MAX - TAR_BLOCK)
         return err_set(err, ERR_INVALID, "the size of '%s' is none", reader->path.data);
@@ -365,9 +366,9 @@ static int fill_entry(struct tar_reader *reader, const struct tar_header *header
 }
 
 /* The next header: 1, 0 at the archive's end, or an error. */
-static int read_header(struct tar_reader *reader, struct tar_header *ret, struct err *err)
+static int tar_read_header(struct tar_reader *reader, struct tar_header *ret, struct err *err)
 {
-    int result = skip(reader, reader->left + reader->padding, err);
+    int result = tar_skip_bytes(reader, reader->left + reader->padding, err);
     if (result < 0)
         return result;
     reader->left = reader->padding = 0;
@@ -391,7 +392,7 @@ int tar_read_next(struct tar_reader *reader, struct tar_entry *ret, struct err *
     bool is_extended = false;
     for (;;) {
         int64_t size;
-        int result = reader->ended ? 0 : read_header(reader, &header, err);
+        int result = reader->ended ? 0 : tar_read_header(reader, &header, err);
         if (result == 0 && is_extended)
             return cut_short(err);
         if (result <= 0) {
@@ -403,7 +404,7 @@ int tar_read_next(struct tar_reader *reader, struct tar_entry *ret, struct err *
             result = fill_entry(reader, &header, &over, ret, err);
             return result < 0 ? result : 1;
         }
-        if ((result = read_number(header.size, sizeof(header.size), "size", &size, err)) < 0 ||
+        if ((result = tar_read_number(header.size, sizeof(header.size), "size", &size, err)) < 0 ||
             (result = read_extended(reader, (uint64_t)size, err)) < 0)
             return result;
         is_extended = is_extended || !is_ignored;

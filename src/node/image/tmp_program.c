@@ -35,7 +35,7 @@ bool image_is_script_name(const char *path)
     return false;
 }
 
-const char *image_handed_entry(struct arena *arena, const char *word, size_t index)
+const char *image_tmp_program_entry(struct arena *arena, const char *word, size_t index)
 {
     const char *top = image_hidden_in(word);
     struct stat info;

@@ -21,6 +21,6 @@ bool image_is_script_name(const char *path);
  * "/tmp/project" for "/tmp/project/bin/train". A word needs it if it is the program (index 0), or a
  * script: an executable file, or one named like a script. Returns NULL for any other word:
  * "/tmp/model" may be a place that the program writes to. */
-const char *image_handed_entry(struct arena *arena, const char *word, size_t index);
+const char *image_tmp_program_entry(struct arena *arena, const char *word, size_t index);
 
 #endif

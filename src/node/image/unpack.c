@@ -178,8 +178,8 @@ static int apply_whiteout(struct image_unpack *unpack, const char *path, const c
     return result;
 }
 
-static int write_file(struct image_unpack *unpack, struct tar_reader *reader,
-                      const struct tar_entry *entry, const char *name, struct err *err)
+static int unpack_write_file(struct image_unpack *unpack, struct tar_reader *reader,
+                             const struct tar_entry *entry, const char *name, struct err *err)
 {
     _cleanup_fd_ int fd =
         openat(unpack->parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -229,7 +229,7 @@ static int make_entry(struct image_unpack *unpack, struct tar_reader *reader,
 {
     switch (entry->type) {
     case TAR_FILE:
-        return write_file(unpack, reader, entry, name, err);
+        return unpack_write_file(unpack, reader, entry, name, err);
     case TAR_DIRECTORY:
         return make_directory(unpack, entry, path, name, err);
     case TAR_HARDLINK:
@@ -330,7 +330,7 @@ static int by_length_descending(const void *a, const void *b)
 }
 
 /* A file with several names counts once. */
-static uint64_t measure(int root)
+static uint64_t unpack_tree_size(int root)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/self/fd/%d/.", root);
@@ -351,7 +351,7 @@ int image_unpack_finish(struct image_unpack *unpack, uint64_t *ret_size, struct 
     VEC(const char *) paths = {0};
     const char *path;
     void *value;
-    *ret_size = measure(unpack->root);
+    *ret_size = unpack_tree_size(unpack->root);
     for (size_t i = 0; map_next(&unpack->directories, &i, &path, &value);)
         vec_push(&paths, path);
     if (paths.count)

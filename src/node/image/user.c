@@ -29,8 +29,8 @@ static const char *read_accounts(struct arena *arena, const char *root, const ch
 }
 
 /* The line whose first field is the name, or whose third is the number; its fields, or false. */
-static bool find_line(struct arena *arena, const char *text, const char *wanted,
-                      char *ret_fields[FIELDS_MAX])
+static bool user_find_line(struct arena *arena, const char *text, const char *wanted,
+                           char *ret_fields[FIELDS_MAX])
 {
     int64_t number = -1, id;
     bool by_number = str_to_int64(wanted, 0, ID_MAX, &number, NULL) == 0;
@@ -56,7 +56,7 @@ int image_user_find(struct arena *arena, const char *root, const char *text, str
     *ret = (struct image_user){.home = "/"};
     if (group)
         *group++ = '\0';
-    if (find_line(arena, read_accounts(arena, root, "etc/passwd"), user, fields)) {
+    if (user_find_line(arena, read_accounts(arena, root, "etc/passwd"), user, fields)) {
         (void)str_to_int64(fields[2], 0, ID_MAX, &ret->user, NULL);
         if (fields[3])
             (void)str_to_int64(fields[3], 0, ID_MAX, &ret->group, NULL);
@@ -70,7 +70,7 @@ int image_user_find(struct arena *arena, const char *root, const char *text, str
     }
     if (str_is_empty(group))
         return 0;
-    if (find_line(arena, read_accounts(arena, root, "etc/group"), group, fields))
+    if (user_find_line(arena, read_accounts(arena, root, "etc/group"), group, fields))
         return str_to_int64(fields[2], 0, ID_MAX, &ret->group, err);
     if (str_to_int64(group, 0, ID_MAX, &ret->group, NULL) < 0)
         return err_set(err, ERR_INVALID,

@@ -84,8 +84,8 @@ static int write_number(const struct cgroup_tree *tree, const char *container, c
 }
 
 /* A file of one number, or the number behind `key` in a file of "key number" lines; -1: none. */
-static int64_t read_number(const struct cgroup_tree *tree, const char *container, const char *file,
-                           const char *key)
+static int64_t cgroup_read_number(const struct cgroup_tree *tree, const char *container,
+                                  const char *file, const char *key)
 {
     _cleanup_free_ char *path = group_path(tree, container, file);
     _cleanup_buf_ struct buf text;
@@ -206,9 +206,10 @@ int64_t cgroup_oom_kills(const struct cgroup_trees *pod, const char *container)
 {
     const struct cgroup_tree *tree = find_tree(pod, CGROUP_MEMORY);
     int64_t kills =
-        tree ? read_number(tree, container, tree->unified ? "memory.events" : "memory.oom_control",
-                           "oom_kill")
-             : 0;
+        tree
+            ? cgroup_read_number(tree, container,
+                                 tree->unified ? "memory.events" : "memory.oom_control", "oom_kill")
+            : 0;
     return kills < 0 ? 0 : kills;
 }
 
@@ -217,9 +218,9 @@ static int64_t cpu_ns(const struct cgroup_trees *pod, const char *container)
 {
     const struct cgroup_tree *tree = find_tree(pod, CGROUP_CPUACCT);
     if (tree && !tree->unified)
-        return read_number(tree, container, "cpuacct.usage", NULL);
+        return cgroup_read_number(tree, container, "cpuacct.usage", NULL);
     tree = find_unified(pod);
-    int64_t us = tree ? read_number(tree, container, "cpu.stat", "usage_usec") : -1;
+    int64_t us = tree ? cgroup_read_number(tree, container, "cpu.stat", "usage_usec") : -1;
     return us < 0 ? -1 : us * 1000;
 }
 
@@ -228,10 +229,10 @@ static int64_t working_set(const struct cgroup_trees *pod, const char *container
     const struct cgroup_tree *tree = find_tree(pod, CGROUP_MEMORY);
     if (!tree)
         return -1;
-    int64_t used = read_number(tree, container,
-                               tree->unified ? "memory.current" : "memory.usage_in_bytes", NULL);
-    int64_t idle = read_number(tree, container, "memory.stat",
-                               tree->unified ? "inactive_file" : "total_inactive_file");
+    int64_t used = cgroup_read_number(
+        tree, container, tree->unified ? "memory.current" : "memory.usage_in_bytes", NULL);
+    int64_t idle = cgroup_read_number(tree, container, "memory.stat",
+                                      tree->unified ? "inactive_file" : "total_inactive_file");
     return used < 0 || idle < 0 ? -1 : used < idle ? 0 : used - idle;
 }
 

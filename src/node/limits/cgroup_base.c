@@ -50,7 +50,8 @@ static void read_record(const char *state_dir, struct buf *ret)
 }
 
 /* Before it is made, so that nothing is ever forgotten. */
-static int record(const char *state_dir, const struct cgroup_trees *one, struct err *err)
+static int cgroup_base_remember(const char *state_dir, const struct cgroup_trees *one,
+                                struct err *err)
 {
     _cleanup_free_ char *path = record_path(state_dir);
     _cleanup_buf_ struct buf text, line;
@@ -104,8 +105,8 @@ bool cgroup_base_step_aside(const char *state_dir, const char *parent)
     const struct cgroup_trees self = {{{.directory = directory, .unified = true}}, 1};
     _cleanup_buf_ struct buf text;
     buf_init(&text, TEXT_MAX);
-    if (record(state_dir, &self, NULL) < 0 || (mkdir(directory, 0755) < 0 && errno != EEXIST) ||
-        file_read(from, &text, NULL) < 0)
+    if (cgroup_base_remember(state_dir, &self, NULL) < 0 ||
+        (mkdir(directory, 0755) < 0 && errno != EEXIST) || file_read(from, &text, NULL) < 0)
         return false;
     char *rest = text.data;
     for (char *pid; (pid = strsep(&rest, "\n"));)
@@ -115,7 +116,8 @@ bool cgroup_base_step_aside(const char *state_dir, const char *parent)
 }
 
 /* Which controllers the group passes on to those below it, now or from now on. */
-static unsigned offered(const char *state_dir, const char *parent, unsigned taken)
+static unsigned cgroup_base_offered_controllers(const char *state_dir, const char *parent,
+                                                unsigned taken)
 {
     _cleanup_free_ char *path = mem_printf("%s/cgroup.controllers", parent);
     _cleanup_buf_ struct buf text;
@@ -138,8 +140,8 @@ static unsigned offered(const char *state_dir, const char *parent, unsigned take
     return found;
 }
 
-static void add_place(struct cgroup_base *base, const char *state_dir, const char *name,
-                      const struct cgroup_place *place)
+static void cgroup_base_add_place(struct cgroup_base *base, const char *state_dir, const char *name,
+                                  const struct cgroup_place *place)
 {
     const char *parent = cgroup_place_parent(place, base->privileged);
     struct cgroup_trees one = {{{.directory = arena_printf(base->arena, "%s/%s", parent, name),
@@ -149,9 +151,10 @@ static void add_place(struct cgroup_base *base, const char *state_dir, const cha
     if (place->read_only || access(parent, W_OK) < 0)
         return;
     if (place->unified)
-        one.items[0].controllers = offered(state_dir, parent, cgroup_controllers(&base->trees));
+        one.items[0].controllers =
+            cgroup_base_offered_controllers(state_dir, parent, cgroup_controllers(&base->trees));
     struct err err = ERR_INIT;
-    if (record(state_dir, &one, &err) < 0 || cgroup_make(&one, NULL, &err) < 0) {
+    if (cgroup_base_remember(state_dir, &one, &err) < 0 || cgroup_make(&one, NULL, &err) < 0) {
         log_info("cgroups", "%s", err.message);
         return;
     }
@@ -183,7 +186,7 @@ struct cgroup_base *cgroup_base_open(const char *state_dir, bool privileged)
     for (int unified = 0; unified < 2; unified++)
         for (size_t i = 0; i < places.count; i++)
             if (places.items[i].unified == unified)
-                add_place(base, state_dir, name, &places.items[i]);
+                cgroup_base_add_place(base, state_dir, name, &places.items[i]);
     return base;
 }
 

@@ -35,7 +35,7 @@ static bool container_limit(const struct json *container, struct kube_quantity *
     return read_limit(json_at(container, "resources", "limits", "ephemeral-storage", NULL), ret);
 }
 
-static bool is_sidecar(const struct json *init)
+static bool storage_is_sidecar(const struct json *init)
 {
     return str_eq(json_get_string(init, "restartPolicy", ""), "Always");
 }
@@ -54,7 +54,7 @@ static bool pod_limit(const struct json *pod, struct kube_quantity *ret)
             found = true;
             struct kube_quantity whole = together;
             kube_quantity_add(&whole, &limit);
-            if (i == 1 || is_sidecar(container))
+            if (i == 1 || storage_is_sidecar(container))
                 together = whole;
             if (kube_quantity_compare(&whole, &most) > 0)
                 most = whole;
@@ -85,8 +85,8 @@ static bool volume_kind(const struct json *volume, enum storage_kind *ret)
                  : json_get(volume, "configMap") || json_get(volume, "downwardAPI");
 }
 
-static void add_place(struct storage_place **next, enum storage_kind kind, const char *name,
-                      const char *path)
+static void storage_add_place(struct storage_place **next, enum storage_kind kind, const char *name,
+                              const char *path)
 {
     *(*next)++ = (struct storage_place){.kind = kind, .name = name, .path = path};
 }
@@ -106,15 +106,17 @@ size_t storage_places(struct arena *arena, const struct json *pod, const char *p
         const char *name = arena_strdup(arena, json_get_string(volume, "name", ""));
         enum storage_kind kind;
         if (volume_kind(volume, &kind))
-            add_place(&next, kind, name, arena_printf(arena, "%s/volumes/%s", pod_dir, name));
+            storage_add_place(&next, kind, name,
+                              arena_printf(arena, "%s/volumes/%s", pod_dir, name));
     }
     for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
         JSON_EACH (container, json_get(spec, LISTS[i])) {
             const char *name = arena_strdup(arena, json_get_string(container, "name", ""));
-            add_place(&next, STORAGE_LAYER, name,
-                      arena_printf(arena, "%s/layers/%s", pod_dir, name));
+            storage_add_place(&next, STORAGE_LAYER, name,
+                              arena_printf(arena, "%s/layers/%s", pod_dir, name));
             if (is_limited)
-                add_place(&next, STORAGE_LOGS, name, arena_printf(arena, "%s/logs", pod_dir));
+                storage_add_place(&next, STORAGE_LOGS, name,
+                                  arena_printf(arena, "%s/logs", pod_dir));
         }
     }
     return (size_t)(next - *ret);
@@ -142,7 +144,7 @@ static int count_entry(void *context, int directory, const char *name, const str
 
 /* What could not be read is counted next time or not at all: a pod is evicted for what was found.
  * Where directories were moved meanwhile we begin again, and believe the walk that saw the most. */
-static void measure(struct storage_place *place, size_t *left)
+static void storage_measure_place(struct storage_place *place, size_t *left)
 {
     const size_t allowed = *left;
     const struct file_walk walk = {.visit = count_entry,
@@ -171,13 +173,14 @@ void storage_measure(struct storage_place *places, size_t count)
 {
     size_t left = STORAGE_ENTRIES_MAX;
     for (size_t i = 0; i < count; i++)
-        measure(&places[i], &left);
+        storage_measure_place(&places[i], &left);
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
 /* Of a volume, a container (name), or of all (NULL). */
-static int64_t sum(const struct storage_place *places, size_t count, bool volumes, const char *name)
+static int64_t storage_sum_places(const struct storage_place *places, size_t count, bool volumes,
+                                  const char *name)
 {
     int64_t used = 0;
     for (size_t i = 0; i < count; i++) {
@@ -203,18 +206,19 @@ static const char *judge_limits(struct arena *arena, const struct json *pod,
     JSON_EACH (volume, json_at(pod, "spec", "volumes", NULL)) {
         const char *name = json_get_string(volume, "name", "");
         if (volume_limit(volume, &limit) &&
-            sum(places, count, true, name) > kube_quantity_value(&limit))
+            storage_sum_places(places, count, true, name) > kube_quantity_value(&limit))
             return arena_printf(arena, "Usage of EmptyDir volume \"%s\" exceeds the limit \"%s\". ",
                                 name, limit_text(arena, &limit));
     }
-    if (pod_limit(pod, &limit) && sum(places, count, false, NULL) > kube_quantity_value(&limit))
+    if (pod_limit(pod, &limit) &&
+        storage_sum_places(places, count, false, NULL) > kube_quantity_value(&limit))
         return arena_printf(
             arena, "Pod ephemeral local storage usage exceeds the total limit of containers %s. ",
             limit_text(arena, &limit));
     JSON_EACH (container, json_at(pod, "spec", "containers", NULL)) {
         const char *name = json_get_string(container, "name", "");
         if (container_limit(container, &limit) &&
-            sum(places, count, false, name) > kube_quantity_value(&limit))
+            storage_sum_places(places, count, false, name) > kube_quantity_value(&limit))
             return arena_printf(arena,
                                 "Container %s exceeded its local ephemeral storage limit \"%s\". ",
                                 name, limit_text(arena, &limit));

@@ -28,14 +28,14 @@ struct usage_meter {
     struct loop_timer timer; /* runs while somebody waits */
 };
 
-static void take(struct usage_meter *meter, struct usage_sample *ret)
+static void meter_take_sample(struct usage_meter *meter, struct usage_sample *ret)
 {
     *ret = (struct usage_sample){0};
     meter->collect(meter->context, ret);
     usage_sample_finish(ret);
 }
 
-static void keep(struct usage_meter *meter, const struct usage_sample *sample)
+static void meter_keep_sample(struct usage_meter *meter, const struct usage_sample *sample)
 {
     usage_sample_release(&meter->last);
     meter->last = *sample;
@@ -49,7 +49,7 @@ static void on_due(struct loop_timer *timer)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct usage_sample now;
     struct engine_usage_report report;
-    take(meter, &now);
+    meter_take_sample(meter, &now);
     usage_compare(arena, &meter->last, &now, &report);
     /* One at a time off the list: an answer may lead to another being cancelled. */
     for (struct asked *asked; (asked = meter->asked);) {
@@ -57,7 +57,7 @@ static void on_due(struct loop_timer *timer)
         asked->done(asked->context, &report);
         free(asked);
     }
-    keep(meter, &now);
+    meter_keep_sample(meter, &now);
 }
 
 struct usage_meter *usage_meter_new(struct loop *loop, usage_collect *collect, void *context)
@@ -95,8 +95,8 @@ void *usage_meter_ask(struct usage_meter *meter, engine_usage_done *done, void *
     int64_t age = loop_now_ms(meter->loop) - meter->last_ms;
     if (!meter->has_last || age > WINDOW_MAX_MS) {
         struct usage_sample first;
-        take(meter, &first);
-        keep(meter, &first);
+        meter_take_sample(meter, &first);
+        meter_keep_sample(meter, &first);
         age = 0;
     }
     loop_timer_start(&meter->timer, age < WINDOW_MIN_MS ? WINDOW_MIN_MS - age : 0);

@@ -43,7 +43,7 @@ void usage_sample_add(struct usage_sample *sample, const struct usage_row *row)
 
 /* ---- Processes ------------------------------------------------------------------------------- */
 
-static bool read_text(struct buf *text, const char *path)
+static bool sample_read_text(struct buf *text, const char *path)
 {
     buf_clear(text);
     return file_read(path, text, NULL) == 0;
@@ -53,7 +53,7 @@ static bool read_of_process(struct buf *text, int64_t pid, const char *file)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%lld/%s", (long long)pid, file);
-    return read_text(text, path);
+    return sample_read_text(text, path);
 }
 
 static int64_t ticks_to_ns(int64_t ticks)
@@ -113,7 +113,7 @@ static const char *mark_of(const struct search *search, const struct process_ent
     char **mark = &search->marks[top - search->table.all.items];
     if (!*mark) {
         char text[PATH_MAX];
-        strays_mark_of(top->pid, text, sizeof(text));
+        orphans_mark_of(top->pid, text, sizeof(text));
         *mark = mem_strdup(text);
     }
     return *mark;
@@ -183,9 +183,9 @@ void usage_sample_finish(struct usage_sample *sample)
     struct machine_memory memory;
     buf_init(&text, TEXT_MAX);
     count_processes(sample, &text);
-    if (read_text(&text, "/proc/stat") && usage_read_machine_time(text.data, &ticks))
+    if (sample_read_text(&text, "/proc/stat") && usage_read_machine_time(text.data, &ticks))
         sample->machine.cpu_ns = ticks_to_ns(ticks);
-    if (read_text(&text, "/proc/meminfo") && usage_read_machine_memory(text.data, &memory))
+    if (sample_read_text(&text, "/proc/meminfo") && usage_read_machine_memory(text.data, &memory))
         sample->machine.memory_bytes = memory.working_set_bytes;
     clock_gettime(CLOCK_MONOTONIC, &now);
     clock_gettime(CLOCK_REALTIME, &wall);
@@ -206,8 +206,8 @@ static int64_t time_before(const struct usage_sample *before, const struct usage
     return 0;
 }
 
-static struct engine_usage rate(int64_t before_ns, const struct cgroup_usage *now,
-                                int64_t window_ns)
+static struct engine_usage sample_cpu_rate(int64_t before_ns, const struct cgroup_usage *now,
+                                           int64_t window_ns)
 {
     /* Processes that end between two looks may take their time with them. */
     int64_t used = now->cpu_ns > before_ns ? now->cpu_ns - before_ns : 0;
@@ -228,7 +228,7 @@ void usage_compare(struct arena *arena, const struct usage_sample *before,
     for (size_t i = 0; i < count; i++) {
         const struct usage_row *row = &after->rows.items[i];
         containers[i] = (struct engine_container_usage){
-            row->name, rate(time_before(before, row), &row->usage, window)};
+            row->name, sample_cpu_rate(time_before(before, row), &row->usage, window)};
         if (!pod_count || !str_eq(pods[pod_count - 1].uid, row->uid))
             pods[pod_count++] =
                 (struct engine_pod_usage){.uid = row->uid, .containers = &containers[i]};
@@ -237,7 +237,7 @@ void usage_compare(struct arena *arena, const struct usage_sample *before,
     *ret = (struct engine_usage_report){
         .taken_ms = after->wall_ms,
         .window_ms = window / 1000000,
-        .machine = rate(before->machine.cpu_ns, &after->machine, window),
+        .machine = sample_cpu_rate(before->machine.cpu_ns, &after->machine, window),
         .pods = pods,
         .count = pod_count,
     };

@@ -21,7 +21,7 @@ enum { TRIES_MAX = 100 };
 
 typedef VEC(int64_t) part_list; /* ascending */
 
-static int compare(const void *a, const void *b)
+static int log_files_compare(const void *a, const void *b)
 {
     const int64_t *first = a, *second = b;
     return *first < *second ? -1 : *first > *second;
@@ -44,7 +44,7 @@ static part_list list_parts(const char *path)
     if (entries)
         closedir(entries);
     if (parts.count)
-        qsort(parts.items, parts.count, sizeof(*parts.items), compare);
+        qsort(parts.items, parts.count, sizeof(*parts.items), log_files_compare);
     return parts;
 }
 
@@ -74,7 +74,7 @@ static size_t find_part(const char *path, const part_list *parts, int fd)
 
 /* The newest is opened before the parts are listed: if it is set aside in between, it is found
  * among them by its number, which it keeps. One try to find the next; false: look again. */
-static bool try_next(const char *path, int fd, int *ret)
+static bool log_files_try_next(const char *path, int fd, int *ret)
 {
     _cleanup_fd_ int newest = open(path, O_RDONLY | O_CLOEXEC);
     part_list parts = list_parts(path);
@@ -96,7 +96,7 @@ static bool try_next(const char *path, int fd, int *ret)
     return done;
 }
 
-static int64_t size_of(int fd)
+static int64_t log_files_size_of(int fd)
 {
     struct stat info;
     return fstat(fd, &info) < 0 ? 0 : info.st_size;
@@ -104,20 +104,20 @@ static int64_t size_of(int fd)
 
 ssize_t node_log_files_read(struct node_log_place *place, void *data, size_t size)
 {
-    place->size = size_of(place->fd);
+    place->size = log_files_size_of(place->fd);
     return pread(place->fd, data, size, place->offset);
 }
 
 bool node_log_files_go_on(const char *path, struct node_log_place *place)
 {
     int next = -1;
-    for (int i = 0; i < TRIES_MAX && !try_next(path, place->fd, &next); i++)
+    for (int i = 0; i < TRIES_MAX && !log_files_try_next(path, place->fd, &next); i++)
         ;
     if (next < 0)
         return false;
     /* Where there is a next file nothing is added to this one any more, but something may have been
      * between the last read and now. */
-    if (size_of(place->fd) > place->size) {
+    if (log_files_size_of(place->fd) > place->size) {
         close(next);
         return true;
     }

@@ -54,7 +54,7 @@ static void on_handle_closed(uv_handle_t *handle)
 }
 
 /* Take the stream out of the world; its memory goes when its handles have closed. */
-static void drop(struct node_log_stream *stream)
+static void log_stream_drop(struct node_log_stream *stream)
 {
     if (stream->next)
         stream->next->previous = stream->previous;
@@ -72,19 +72,19 @@ static void drop(struct node_log_stream *stream)
     uv_close((uv_handle_t *)&stream->state_watch, on_handle_closed);
 }
 
-static void finish(struct node_log_stream *stream)
+static void log_stream_finish(struct node_log_stream *stream)
 {
     struct http_exchange *exchange = stream->exchange;
     exchange->on_cancel = NULL;
     exchange->on_drain = NULL;
-    drop(stream);
+    log_stream_drop(stream);
     http_end(exchange);
 }
 
 void node_log_streams_release(struct node_log_streams *streams)
 {
     while (streams->first)
-        finish(streams->first);
+        log_stream_finish(streams->first);
 }
 
 static void on_log_change(uv_fs_event_t *handle, const char *filename, int events, int status);
@@ -108,7 +108,7 @@ static void watch_newest(struct node_log_stream *stream)
 
 /* The file is read to its end: go on with the next one, if there is one. Who does not follow stops
  * at the file that was the newest when he asked. */
-static bool go_on(struct node_log_stream *stream)
+static bool log_stream_go_on(struct node_log_stream *stream)
 {
     _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
     if (!stream->follow && node_log_files_same(stream->place.fd, stream->last_fd))
@@ -141,27 +141,27 @@ static bool send_piece(struct node_log_stream *stream)
     return used > 0;
 }
 
-static void pump(struct node_log_stream *stream)
+static void log_stream_pump(struct node_log_stream *stream)
 {
     if (http_pending(stream->exchange) > PENDING_MAX)
         return; /* on_drain brings us back */
     /* Asked before the last read: what a container writes before its end is in the file then. */
     bool ended = stream->run_ended || !stream->follow;
-    bool more = send_piece(stream) || go_on(stream);
+    bool more = send_piece(stream) || log_stream_go_on(stream);
     if (stream->left == 0 || (!more && ended))
-        finish(stream);
+        log_stream_finish(stream);
     else if (more)
         loop_defer(stream->owner->loop, &stream->again);
 }
 
 static void on_again(struct loop_task *task)
 {
-    pump(CONTAINER_OF(task, struct node_log_stream, again));
+    log_stream_pump(CONTAINER_OF(task, struct node_log_stream, again));
 }
 
 static void on_log_change(uv_fs_event_t *handle, const char *filename, int events, int status)
 {
-    pump(handle->data);
+    log_stream_pump(handle->data);
 }
 
 static void on_state_change(uv_fs_event_t *handle, const char *filename, int events, int status)
@@ -170,17 +170,17 @@ static void on_state_change(uv_fs_event_t *handle, const char *filename, int eve
     if (!str_eq(filename, "state") || stream->run_ended)
         return;
     stream->run_ended = has_run_ended(stream);
-    pump(stream);
+    log_stream_pump(stream);
 }
 
-static void on_cancel(struct http_exchange *exchange)
+static void on_log_stream_cancel(struct http_exchange *exchange)
 {
-    drop(exchange->context);
+    log_stream_drop(exchange->context);
 }
 
-static void on_drain(struct http_exchange *exchange)
+static void on_log_stream_drain(struct http_exchange *exchange)
 {
-    pump(exchange->context);
+    log_stream_pump(exchange->context);
 }
 
 static int open_log(struct node_log_stream *stream, int64_t tail_lines, struct err *err)
@@ -230,13 +230,13 @@ void node_log_streams_add(struct node_log_streams *streams, struct http_exchange
     uv_fs_event_init(loop_uv(streams->loop), &stream->state_watch);
     stream->log_watch.data = stream->state_watch.data = stream;
     if (open_log(stream, options->tail_lines, &err) < 0) {
-        drop(stream);
+        log_stream_drop(stream);
         engine_respond_error(exchange, &err);
         return;
     }
     exchange->context = stream;
-    exchange->on_cancel = on_cancel;
-    exchange->on_drain = on_drain;
+    exchange->on_cancel = on_log_stream_cancel;
+    exchange->on_drain = on_log_stream_drain;
     http_begin(exchange, 200, "text/plain", NULL, -1);
-    pump(stream);
+    log_stream_pump(stream);
 }

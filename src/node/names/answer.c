@@ -49,8 +49,9 @@ static bool read_pod_name(const char *name, struct in_addr *ret)
 }
 
 /* Returns the entry; `own` is room for one that is in no table. */
-static const struct names_entry *find(const struct names_table *table, const char *name,
-                                      struct names_entry *own, struct in_addr *address)
+static const struct names_entry *answer_find_entry(const struct names_table *table,
+                                                   const char *name, struct names_entry *own,
+                                                   struct in_addr *address)
 {
     char whole[DNS_NAME_MAX + sizeof("." CLUSTER_DOMAIN)];
     size_t size = strlen(name);
@@ -67,7 +68,7 @@ static const struct names_entry *find(const struct names_table *table, const cha
     return own;
 }
 
-static bool wants(const struct dns_query *query, enum dns_type type)
+static bool answer_wants_type(const struct dns_query *query, enum dns_type type)
 {
     return query->type == type || query->type == DNS_ANY;
 }
@@ -79,13 +80,13 @@ static void add_records(struct dns_answer *answer, const struct names_table *tab
 {
     const struct dns_query *query = answer->query;
     size_t count = entry->address_count;
-    for (size_t i = 0; wants(query, DNS_A) && i < count; i++)
+    for (size_t i = 0; answer_wants_type(query, DNS_A) && i < count; i++)
         dns_answer_address(answer, DNS_ANSWERS, owner, entry->addresses[(query->id + i) % count]);
-    for (size_t i = 0; wants(query, DNS_PTR) && i < entry->pointer_count; i++)
+    for (size_t i = 0; answer_wants_type(query, DNS_PTR) && i < entry->pointer_count; i++)
         dns_answer_name(answer, owner, DNS_PTR, entry->pointers[i]);
-    for (size_t i = 0; wants(query, DNS_SRV) && i < entry->port_count; i++)
+    for (size_t i = 0; answer_wants_type(query, DNS_SRV) && i < entry->port_count; i++)
         dns_answer_service(answer, owner, entry->ports[i].number, entry->ports[i].target);
-    for (size_t i = 0; wants(query, DNS_SRV) && i < entry->port_count; i++) {
+    for (size_t i = 0; answer_wants_type(query, DNS_SRV) && i < entry->port_count; i++) {
         const struct names_entry *target = names_table_find(table, entry->ports[i].target);
         for (size_t k = 0; target && k < target->address_count; k++)
             dns_answer_address(answer, DNS_ADDITIONAL, target->name, target->addresses[k]);
@@ -119,9 +120,9 @@ static bool take_alias(const char *alias, char ret[DNS_NAME_MAX + 1])
 }
 
 /* From name to name until one has what was asked for. True: the last is outside, and unknown. */
-static bool follow(struct dns_answer *answer, const struct names_table *table,
-                   const struct names_entry *entry, const struct names_learnt *learnt,
-                   char name[DNS_NAME_MAX + 1])
+static bool answer_follow_alias(struct dns_answer *answer, const struct names_table *table,
+                                const struct names_entry *entry, const struct names_learnt *learnt,
+                                char name[DNS_NAME_MAX + 1])
 {
     const struct dns_query *query = answer->query;
     struct names_entry own;
@@ -135,7 +136,7 @@ static bool follow(struct dns_answer *answer, const struct names_table *table,
         memcpy(name, next, sizeof(next));
         if (query->type == DNS_CNAME || query->type == DNS_ANY)
             return false; /* the alias itself was asked for */
-        entry = find(table, name, &own, &address);
+        entry = answer_find_entry(table, name, &own, &address);
     }
     if (entry)
         add_records(answer, table, entry, name);
@@ -154,12 +155,12 @@ enum names_verdict names_answer(const struct names_table *table, const struct dn
     struct names_entry own;
     struct in_addr address;
     const struct names_entry *entry =
-        query->is_unusual ? NULL : find(table, query->name, &own, &address);
+        query->is_unusual ? NULL : answer_find_entry(table, query->name, &own, &address);
     if (!zone && (!entry || (!entry->alias && !entry->address_count)))
         return NAMES_OUTSIDE; /* also what only a name of ours ends in, as "internal" */
     struct dns_answer answer;
     dns_answer_begin(&answer, query, data, max);
-    if (follow(&answer, table, entry, learnt, ret_alias) && !learnt)
+    if (answer_follow_alias(&answer, table, entry, learnt, ret_alias) && !learnt)
         return NAMES_ALIAS_OUTSIDE;
     if (answer.counts[DNS_ANSWERS] == 0 && !answer.is_cut)
         dns_answer_nothing(&answer, zone ? zone : query->name);

@@ -40,7 +40,7 @@ static bool is_headless(const struct json *service)
            json_count(json_get(spec, "selector")) > 0;
 }
 
-static bool is_shown(const struct json *service, const struct json *pod)
+static bool host_names_is_shown(const struct json *service, const struct json *pod)
 {
     return json_get_bool(json_get(service, "spec"), "publishNotReadyAddresses", false) ||
            kube_condition_is_true(pod, "Ready");
@@ -81,7 +81,8 @@ char *host_names_lines(struct arena *arena, const char *namespace_,
             const struct json *pod = pods->pods[k];
 
             if (str_eq(kube_meta_namespace(pod), kube_meta_namespace(service)) &&
-                kube_selector_matches(&selector, kube_meta_labels(pod)) && is_shown(service, pod))
+                kube_selector_matches(&selector, kube_meta_labels(pod)) &&
+                host_names_is_shown(service, pod))
                 vec_push(&lines, make_line(arena, namespace_, service, pods->addresses[k]));
         }
     }
@@ -125,7 +126,7 @@ static struct host_names_pods list_pods(const struct host_names *names, struct a
                                    .addresses = ARENA_ARRAY(arena, const char *, room)};
 
     for (struct kube_object *pod; (pod = kube_informer_next(informer, NULL, &position));) {
-        int node = pod_uses_host_network(pod->json) ? node_number(names, pod->json) : -1;
+        int node = plan_uses_host_network(pod->json) ? node_number(names, pod->json) : -1;
 
         if (node < 0 || pod_phase_is_final(pod->json))
             continue;
@@ -185,7 +186,7 @@ static int refresh_file(const char *path, const char *lines, struct err *err)
     return write_in_place(path, text.data, text.size, err);
 }
 
-static void refresh(struct loop_timer *timer)
+static void host_names_refresh(struct loop_timer *timer)
 {
     struct host_names *names = CONTAINER_OF(timer, struct host_names, timer);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -227,7 +228,7 @@ struct host_names *host_names_new(const struct host_names_options *options)
     struct host_names *names = mem_zalloc(sizeof(*names));
 
     names->options = *options;
-    loop_timer_init(options->loop, &names->timer, refresh);
+    loop_timer_init(options->loop, &names->timer, host_names_refresh);
     return names;
 }
 

@@ -48,8 +48,8 @@ static const char *host_name(struct names_table *table, const struct json *addre
     return arena_printf(table->arena, "%s.%s", host[0] ? host : dashed, service);
 }
 
-static void add_place(struct names_table *table, struct names_entry *service,
-                      const struct json *address, const struct json *ports, bool headless)
+static void names_add_place(struct names_table *table, struct names_entry *service,
+                            const struct json *address, const struct json *ports, bool headless)
 {
     struct in_addr ip;
     if (inet_pton(AF_INET, json_get_string(address, "ip", ""), &ip) != 1)
@@ -99,7 +99,7 @@ static void add_service(struct names_table *table, const struct service_table_so
         source->endpoints(source->context, kube_meta_namespace(service), kube_meta_name(service));
     JSON_EACH (subset, json_get(endpoints, "subsets")) {
         JSON_EACH (address, json_get(subset, "addresses")) {
-            add_place(table, entry, address, json_get(subset, "ports"), headless);
+            names_add_place(table, entry, address, json_get(subset, "ports"), headless);
         }
     }
 }

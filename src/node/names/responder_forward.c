@@ -22,7 +22,7 @@ enum {
 };
 
 struct forward {
-    struct watched watched;
+    struct epoll_watch watch;
     struct ring link;
     struct responder *responder;
     struct responder_asker asker;
@@ -69,7 +69,7 @@ static void hang_up(struct forward *forward)
 {
     if (forward->fd < 0)
         return;
-    watched_unset(forward->responder->epoll_fd, forward->fd, &forward->watched);
+    epoll_watch_unset(forward->responder->epoll_fd, forward->fd, &forward->watch);
     close(forward->fd);
     forward->fd = -1;
 }
@@ -96,7 +96,7 @@ static struct dns_query query_of(const struct forward *forward)
     return query;
 }
 
-static void fail(struct forward *forward)
+static void forward_fail(struct forward *forward)
 {
     const struct dns_query query = query_of(forward);
     responder_refuse(forward->responder, &forward->asker, &query, DNS_SERVFAIL, false);
@@ -109,13 +109,13 @@ static const struct resolver *resolver_of(const struct forward *forward)
 }
 
 /* A new socket has a new port, which the kernel draws. */
-static bool dial(struct forward *forward, bool over_tcp)
+static bool forward_dial(struct forward *forward, bool over_tcp)
 {
     const struct resolver *resolver = resolver_of(forward);
     struct responder *responder = forward->responder;
     hang_up(forward);
     forward->over_tcp = forward->connecting = over_tcp;
-    forward->watched.added = false;
+    forward->watch.added = false;
     buf_clear(&forward->in);
     forward->fd = socket(resolver->any.sa_family,
                          (over_tcp ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -123,8 +123,8 @@ static bool dial(struct forward *forward, bool over_tcp)
         (connect(forward->fd, &resolver->any, resolver->size) < 0 && errno != EINPROGRESS) ||
         (!over_tcp &&
          send(forward->fd, forward->asked + RESPONDER_PREFIX, forward->asked_size, 0) < 0) ||
-        !watched_set(responder->epoll_fd, forward->fd, &forward->watched,
-                     over_tcp ? EPOLLOUT : EPOLLIN))
+        !epoll_watch_set(responder->epoll_fd, forward->fd, &forward->watch,
+                         over_tcp ? EPOLLOUT : EPOLLIN))
         return false;
     forward->deadline_ms = responder_now_ms(responder) + TRY_MS;
     ring_remove(&forward->link);
@@ -143,15 +143,15 @@ static void draw_number(struct forward *forward)
     forward->asked[1] = (uint8_t)forward->asked_size;
 }
 
-static void try_next(struct forward *forward)
+static void forward_try_next(struct forward *forward)
 {
     while (forward->tries < TRIES_MAX && forward->resolver_count) {
         forward->tries++;
         draw_number(forward);
-        if (dial(forward, false))
+        if (forward_dial(forward, false))
             return;
     }
-    fail(forward);
+    forward_fail(forward);
 }
 
 /* ---- its answer ------------------------------------------------------------------------------ */
@@ -194,12 +194,12 @@ static bool take_reply(struct forward *forward, uint8_t *data, size_t size)
     if (!dns_reply_read(data, size, forward->asked + RESPONDER_PREFIX, forward->asked_size, &reply))
         return false;
     if (is_helpless(reply.rcode) && forward->tries < TRIES_MAX && forward->resolver_count > 1) {
-        try_next(forward);
+        forward_try_next(forward);
         return true;
     }
     if (reply.is_cut && !forward->over_tcp && forward->asker.over_tcp) {
-        if (!dial(forward, true))
-            try_next(forward);
+        if (!forward_dial(forward, true))
+            forward_try_next(forward);
         return true;
     }
     const struct dns_query query = query_of(forward);
@@ -220,7 +220,7 @@ static void on_udp_reply(struct forward *forward)
     if (size >= 0)
         (void)take_reply(forward, data, (size_t)size);
     else if (errno != EAGAIN && errno != EINTR) /* nobody listens there */
-        try_next(forward);
+        forward_try_next(forward);
 }
 
 static void on_tcp_reply(struct forward *forward)
@@ -229,8 +229,8 @@ static void on_tcp_reply(struct forward *forward)
     if (forward->connecting) {
         forward->connecting = false;
         if (send(forward->fd, forward->asked, size, MSG_NOSIGNAL) != (ssize_t)size ||
-            !watched_set(forward->responder->epoll_fd, forward->fd, &forward->watched, EPOLLIN))
-            try_next(forward);
+            !epoll_watch_set(forward->responder->epoll_fd, forward->fd, &forward->watch, EPOLLIN))
+            forward_try_next(forward);
         return;
     }
     char *room = buf_reserve(&forward->in, REPLY_MAX);
@@ -238,7 +238,7 @@ static void on_tcp_reply(struct forward *forward)
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (got <= 0) {
-        try_next(forward);
+        forward_try_next(forward);
         return;
     }
     buf_commit(&forward->in, (size_t)got);
@@ -248,12 +248,12 @@ static void on_tcp_reply(struct forward *forward)
     size_t length = (size_t)data[0] << 8 | data[1];
     if (forward->in.size - RESPONDER_PREFIX >= length &&
         !take_reply(forward, data + RESPONDER_PREFIX, length))
-        try_next(forward);
+        forward_try_next(forward);
 }
 
-static void on_reply(struct watched *watched, uint32_t events)
+static void on_reply(struct epoll_watch *watch, uint32_t events)
 {
-    struct forward *forward = CONTAINER_OF(watched, struct forward, watched);
+    struct forward *forward = CONTAINER_OF(watch, struct forward, watch);
     (void)events;
     if (forward->is_dead)
         return;
@@ -275,7 +275,7 @@ void responder_forward(struct responder *responder, const struct responder_asker
         return;
     }
     struct forward *forward = mem_zalloc(sizeof(*forward));
-    forward->watched.on_event = on_reply;
+    forward->watch.on_event = on_reply;
     forward->responder = responder;
     forward->asker = *asker;
     forward->fd = -1;
@@ -288,7 +288,7 @@ void responder_forward(struct responder *responder, const struct responder_asker
     buf_init(&forward->in, RESPONDER_PREFIX + DNS_TCP_MAX + REPLY_MAX);
     ring_add(&responder->forwards, &forward->link);
     responder->forward_count++;
-    try_next(forward);
+    forward_try_next(forward);
 }
 
 void responder_forwards_forget(struct responder *responder, const struct responder_line *line)
@@ -308,7 +308,7 @@ void responder_forwards_expire(struct responder *responder, int64_t now_ms)
 {
     while (responder_forwards_deadline(responder) &&
            responder_forwards_deadline(responder) <= now_ms)
-        try_next(CONTAINER_OF(responder->forwards.next, struct forward, link));
+        forward_try_next(CONTAINER_OF(responder->forwards.next, struct forward, link));
 }
 
 int64_t responder_forwards_deadline(const struct responder *responder)

@@ -19,7 +19,7 @@ enum {
 struct responder {
     struct responder_options options;
     int epoll_fd;
-    struct watched udp, tcp;
+    struct epoll_watch udp, tcp;
     struct names_table table;
     struct ring lines, forwards;           /* in the order of their deadlines */
     struct ring dead_lines, dead_forwards; /* freed after the turn */
@@ -51,7 +51,7 @@ void responder_refuse(struct responder *responder, const struct responder_asker 
                       const struct dns_query *query, enum dns_rcode rcode, bool is_cut);
 
 /* ---- names/responder_line.c */
-void responder_accept(struct watched *watched, uint32_t events);
+void responder_accept(struct epoll_watch *watch, uint32_t events);
 void responder_line_say(struct responder_line *line, const void *data, size_t size);
 /* One more, or one fewer, answer that it waits for from others; false: it waits for enough. */
 bool responder_line_wait(struct responder_line *line);

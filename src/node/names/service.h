@@ -6,19 +6,19 @@
 #include "kube/client/informer.h"
 #include "node/process/helper.h"
 
-struct name_service;
+struct names_service;
 
-struct name_service_options {
+struct names_service_options {
     struct helper_options helper; /* its argument is the machine's resolv.conf */
     struct kube_informer *services, *endpoints;
 };
 
-struct name_service *name_service_new(struct loop *loop,
-                                      const struct name_service_options *options);
+struct names_service *names_service_new(struct loop *loop,
+                                        const struct names_service_options *options);
 /* Leaves the responder running. */
-struct name_service *name_service_free(struct name_service *self);
+struct names_service *names_service_free(struct names_service *self);
 
 /* A service or its endpoints have changed. */
-void name_service_changed(struct name_service *self);
+void names_service_changed(struct names_service *self);
 
 #endif

@@ -18,7 +18,7 @@ typedef void node_connect_done(void *context, struct stream *stream, const struc
 /* Connect to a pod's address ("10.244.1.2", or a node's for hostNetwork) or a service's. `done` is
  * called once, from the loop, never from within this call; then the returned pointer is no more.
  * `space` must outlive the connecting; NULL: everything is on the machine. */
-struct node_connect *node_connect_pod(struct loop *loop, struct node_space *space,
+struct node_connect *node_connect_pod(struct loop *loop, struct node_namespaces *space,
                                       const char *address, int port, node_connect_done *done,
                                       void *context);
 /* Connect as the pod's own programs do: to localhost in its network, where servers may listen that

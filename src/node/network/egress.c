@@ -15,31 +15,31 @@
 enum { TEXT_MAX = 16 * 1024 };
 
 static const char *const KINDS[] = {
-    [WAY_OUT_NONE] = "none", [WAY_OUT_KERNEL] = "kernel", [WAY_OUT_PROGRAM] = "program"};
+    [EGRESS_NONE] = "none", [EGRESS_KERNEL] = "kernel", [EGRESS_PROGRAM] = "program"};
 
-void way_out_release(struct way_out *way)
+void egress_release(struct egress *way)
 {
     free(way->program);
     free(way->complaint);
-    *way = (struct way_out){0};
+    *way = (struct egress){0};
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static void replace(char **text, const char *value)
+static void egress_replace_text(char **text, const char *value)
 {
     free(*text);
     *text = mem_strdup(value);
 }
 
-int way_out_load(const char *state_dir, struct way_out *ret, struct err *err)
+int egress_load(const char *state_dir, struct egress *ret, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/run/way-out", state_dir);
     _cleanup_buf_ struct buf text;
     struct record_reader reader;
     const char *key;
     char *value;
-    *ret = (struct way_out){0};
+    *ret = (struct egress){0};
     buf_init(&text, TEXT_MAX);
     int result = file_read(path, &text, err);
     if (result < 0)
@@ -48,27 +48,27 @@ int way_out_load(const char *state_dir, struct way_out *ret, struct err *err)
     while ((result = record_next(&reader, &key, &value, err)) > 0) {
         for (size_t i = 0; str_eq(key, "kind") && i < ARRAY_SIZE(KINDS); i++)
             if (str_eq(value, KINDS[i]))
-                ret->kind = (enum way_out_kind)i;
+                ret->kind = (enum egress_kind)i;
         if (str_eq(key, "address"))
             (void)inet_pton(AF_INET, value, &ret->address);
         else if (str_eq(key, "program"))
-            replace(&ret->program, value);
+            egress_replace_text(&ret->program, value);
         else if (str_eq(key, "complaint"))
-            replace(&ret->complaint, value);
+            egress_replace_text(&ret->complaint, value);
     }
     if (result < 0)
-        way_out_release(ret);
+        egress_release(ret);
     return result;
 }
 
-static void store(const char *state_dir, const struct way_out *way)
+static void egress_store(const char *state_dir, const struct egress *way)
 {
     _cleanup_free_ char *path = mem_printf("%s/run/way-out", state_dir);
     _cleanup_buf_ struct buf text;
     char address[INET_ADDRSTRLEN];
     buf_init(&text, TEXT_MAX);
     record_write(&text, "kind", KINDS[way->kind]);
-    if (way->kind == WAY_OUT_KERNEL)
+    if (way->kind == EGRESS_KERNEL)
         record_write(&text, "address", inet_ntop(AF_INET, &way->address, address, sizeof(address)));
     if (way->program)
         record_write(&text, "program", way->program);
@@ -98,7 +98,7 @@ static char *find_program(void)
 }
 
 /* What an ordinary user has: a program, which the helper runs. */
-static int start_program(const struct helper_options *options, struct way_out *way, struct err *err)
+static int start_program(const struct helper_options *options, struct egress *way, struct err *err)
 {
     _cleanup_fd_ int pidfd = -1;
     free(way->program);
@@ -106,66 +106,66 @@ static int start_program(const struct helper_options *options, struct way_out *w
     if (!way->program)
         return err_set(err, ERR_NOT_FOUND,
                        "install 'passt' (or 'slirp4netns'), or start it as root");
-    way->kind = WAY_OUT_PROGRAM; /* the keeper tries again what does not start now */
-    if (helper_process_find(&HELPER_WAY_OUT, options->state_dir, &pidfd, NULL) == 0)
+    way->kind = EGRESS_PROGRAM; /* the keeper tries again what does not start now */
+    if (helper_process_find(&HELPER_EGRESS, options->state_dir, &pidfd, NULL) == 0)
         return 0;
     struct helper_options helper = *options;
     helper.argument = way->program;
-    return helper_process_start(&HELPER_WAY_OUT, &helper, err);
+    return helper_process_start(&HELPER_EGRESS, &helper, err);
 }
 
-void way_out_open(const struct helper_options *options, int network_fd, bool nested)
+void egress_open(const struct helper_options *options, int network_fd, bool nested)
 {
-    struct way_out way = {0};
+    struct egress way = {0};
     struct err err = ERR_INIT;
-    (void)way_out_load(options->state_dir, &way, NULL);
+    (void)egress_load(options->state_dir, &way, NULL);
     free(way.complaint);
     way.complaint = NULL;
-    int result = way_out_forbid_machine(network_fd, &err);
+    int result = egress_forbid_machine(network_fd, &err);
     if (result == 0)
-        result = way_out_masquerade_inside(network_fd, &err);
+        result = egress_masquerade_inside(network_fd, &err);
     if (result == 0)
         result = nested ? start_program(options, &way, &err)
-                        : way_out_make_kernel(options->state_dir, network_fd, &way, &err);
+                        : egress_make_kernel(options->state_dir, network_fd, &way, &err);
     if (result < 0) {
         free(way.complaint);
         way.complaint = mem_printf("pods do not reach beyond the cluster: %s", err.message);
-        if (way.kind == WAY_OUT_KERNEL || !way.program)
-            way.kind = WAY_OUT_NONE;
+        if (way.kind == EGRESS_KERNEL || !way.program)
+            way.kind = EGRESS_NONE;
     }
-    store(options->state_dir, &way);
-    way_out_release(&way);
+    egress_store(options->state_dir, &way);
+    egress_release(&way);
 }
 
-char *way_out_complaint(struct arena *arena, const char *state_dir)
+char *egress_complaint(struct arena *arena, const char *state_dir)
 {
     _cleanup_fd_ int pidfd = -1;
-    struct way_out way;
+    struct egress way;
     char *text = NULL;
-    if (way_out_load(state_dir, &way, NULL) < 0)
+    if (egress_load(state_dir, &way, NULL) < 0)
         return NULL;
     /* A program may have come back to life, or have ended. */
-    bool is_program = way.kind == WAY_OUT_PROGRAM,
-         lives = is_program && helper_process_find(&HELPER_WAY_OUT, state_dir, &pidfd, NULL) == 0;
+    bool is_program = way.kind == EGRESS_PROGRAM,
+         lives = is_program && helper_process_find(&HELPER_EGRESS, state_dir, &pidfd, NULL) == 0;
     if (is_program && !lives && !way.complaint)
         text = arena_printf(arena, "pods do not reach beyond the cluster: '%s' has ended",
                             way.program);
     else if (way.complaint && !lives)
         text = arena_strdup(arena, way.complaint);
-    way_out_release(&way);
+    egress_release(&way);
     return text;
 }
 
-int way_out_close(const char *state_dir, struct err *err)
+int egress_close(const char *state_dir, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/run/way-out", state_dir);
-    struct way_out way;
+    struct egress way;
     /* Also what was begun and not written down: root's names are known without. */
-    bool known = way_out_load(state_dir, &way, NULL) == 0;
+    bool known = egress_load(state_dir, &way, NULL) == 0;
     int result = 0;
-    if (known && geteuid() == 0 && way.kind != WAY_OUT_PROGRAM)
-        result = way_out_remove_kernel(state_dir, err);
-    way_out_release(&way);
+    if (known && geteuid() == 0 && way.kind != EGRESS_PROGRAM)
+        result = egress_remove_kernel(state_dir, err);
+    egress_release(&way);
     (void)unlink(path);
     return result < 0 ? err_wrap(err, "cannot undo the way out of the pod network") : 0;
 }

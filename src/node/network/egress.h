@@ -13,33 +13,33 @@
 #include <stdbool.h>
 
 /* The link in the pod network, whoever made it, and who has which end of it. */
-#define WAY_OUT_LINK    "tyout"
-#define WAY_OUT_RANGE   "10.246.0.0" /* /16, from which each cluster takes four addresses */
-#define WAY_OUT_GATEWAY "10.246.0.1" /* of a program's own, which nobody else sees */
-#define WAY_OUT_ADDRESS "10.246.0.2"
+#define EGRESS_LINK    "tyout"
+#define EGRESS_RANGE   "10.246.0.0" /* /16, from which each cluster takes four addresses */
+#define EGRESS_GATEWAY "10.246.0.1" /* of a program's own, which nobody else sees */
+#define EGRESS_ADDRESS "10.246.0.2"
 
-enum way_out_kind { WAY_OUT_NONE, WAY_OUT_KERNEL, WAY_OUT_PROGRAM };
+enum egress_kind { EGRESS_NONE, EGRESS_KERNEL, EGRESS_PROGRAM };
 
 /* What was made of it, in <state>/run/way-out. */
-struct way_out {
-    enum way_out_kind kind;
+struct egress {
+    enum egress_kind kind;
     char *program;          /* of WAY_OUT_PROGRAM */
     struct in_addr address; /* of WAY_OUT_KERNEL: the inner end */
     char *complaint;        /* what is not as it should be, in one line; or NULL */
 };
 
-void way_out_release(struct way_out *way);
-int way_out_load(const char *state_dir, struct way_out *ret, struct err *err);
+void egress_release(struct egress *way);
+int egress_load(const char *state_dir, struct egress *ret, struct err *err);
 
 /* Make it, or find it made by an earlier life. What cannot be made is in the complaint. */
-void way_out_open(const struct helper_options *options, int network_fd, bool nested);
+void egress_open(const struct helper_options *options, int network_fd, bool nested);
 /* What is not as it should be now, in one line; NULL: nothing. */
-char *way_out_complaint(struct arena *arena, const char *state_dir);
+char *egress_complaint(struct arena *arena, const char *state_dir);
 /* Undo it, whoever made it. The helper is ended with the others (HELPER_WAY_OUT). */
-int way_out_close(const char *state_dir, struct err *err);
+int egress_close(const char *state_dir, struct err *err);
 
 /* The four addresses that begin at the one returned are in no route of /proc/net/route; `seed` is
  * where to begin to look. False: none is free. Pure. */
-bool way_out_choose(const char *routes, uint32_t seed, struct in_addr *ret);
+bool egress_choose(const char *routes, uint32_t seed, struct in_addr *ret);
 
 #endif

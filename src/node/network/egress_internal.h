@@ -7,14 +7,13 @@
 #include "node/network/egress.h"
 
 /* In the pod network: all that leaves by its link has the link's address. */
-int way_out_masquerade_inside(int network_fd, struct err *err);
+int egress_masquerade_inside(int network_fd, struct err *err);
 /* Pods and the machine's own addresses, of which any program of the machine's could be behind. */
-int way_out_forbid_machine(int network_fd, struct err *err);
+int egress_forbid_machine(int network_fd, struct err *err);
 
 /* The link, its addresses, the table on the machine, and that it forwards. `way->address` is kept
  * where the link stands. */
-int way_out_make_kernel(const char *state_dir, int network_fd, struct way_out *way,
-                        struct err *err);
-int way_out_remove_kernel(const char *state_dir, struct err *err);
+int egress_make_kernel(const char *state_dir, int network_fd, struct egress *way, struct err *err);
+int egress_remove_kernel(const char *state_dir, struct err *err);
 
 #endif

@@ -48,30 +48,30 @@ static void link_name(const char *state_dir, char ret[IFNAMSIZ])
 
 /* ---- inside ---------------------------------------------------------------------------------- */
 
-int way_out_masquerade_inside(int network_fd, struct err *err)
+int egress_masquerade_inside(int network_fd, struct err *err)
 {
     _cleanup_fd_ int fd = -1;
     struct nft_batch batch;
     struct nft_rule rule;
-    int result = inside_socket(network_fd, AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER, &fd, err);
+    int result = namespace_socket(network_fd, AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER, &fd, err);
     if (result < 0)
         return result;
     nft_batch_begin(&batch);
     nft_table_replace(&batch, TABLE_INSIDE);
     nft_chain_add(&batch, TABLE_INSIDE, "out", "nat", NF_INET_POST_ROUTING, NF_IP_PRI_NAT_SRC);
     nft_rule_begin(&rule, TABLE_INSIDE, "out");
-    nft_rule_out_link(&rule, WAY_OUT_LINK, true);
+    nft_rule_out_link(&rule, EGRESS_LINK, true);
     nft_rule_masquerade(&rule);
     nft_rule_end(&rule, &batch);
     nft_batch_end(&batch);
     return nft_batch_send(fd, &batch, err);
 }
 
-int way_out_forbid_machine(int network_fd, struct err *err)
+int egress_forbid_machine(int network_fd, struct err *err)
 {
     _cleanup_fd_ int fd = -1;
     struct ifaddrs *list = NULL;
-    int result = inside_socket(network_fd, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, &fd, err);
+    int result = namespace_socket(network_fd, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, &fd, err);
     if (result < 0)
         return result;
     if (getifaddrs(&list) < 0)
@@ -88,10 +88,10 @@ int way_out_forbid_machine(int network_fd, struct err *err)
 
 /* ---- on the machine -------------------------------------------------------------------------- */
 
-bool way_out_choose(const char *routes, uint32_t seed, struct in_addr *ret)
+bool egress_choose(const char *routes, uint32_t seed, struct in_addr *ret)
 {
     struct in_addr base;
-    inet_pton(AF_INET, WAY_OUT_RANGE, &base);
+    inet_pton(AF_INET, EGRESS_RANGE, &base);
     for (uint32_t i = 1; i < RANGES; i++) {
         /* Never the first, which programs have for their own. */
         uint32_t first = ntohl(base.s_addr) + 4 * (1 + (seed + i) % (RANGES - 1));
@@ -112,7 +112,7 @@ bool way_out_choose(const char *routes, uint32_t seed, struct in_addr *ret)
     return false;
 }
 
-static struct in_addr plus(struct in_addr address, uint32_t more)
+static struct in_addr egress_address_plus(struct in_addr address, uint32_t more)
 {
     return (struct in_addr){htonl(ntohl(address.s_addr) + more)};
 }
@@ -127,16 +127,17 @@ static int lay_link(int machine, int inside, int network_fd, const char *name, u
     int result = file_read("/proc/net/route", &routes, err);
     if (result < 0)
         return result;
-    if (!way_out_choose(routes.data, seed, &first))
-        return err_set(err, ERR_TOO_MANY, "no addresses are free in " WAY_OUT_RANGE "/16");
-    const struct in_addr outer = plus(first, 1), inner = plus(first, 2);
+    if (!egress_choose(routes.data, seed, &first))
+        return err_set(err, ERR_TOO_MANY, "no addresses are free in " EGRESS_RANGE "/16");
+    const struct in_addr outer = egress_address_plus(first, 1),
+                         inner = egress_address_plus(first, 2);
     if ((result = netlink_link_delete(machine, name, err)) < 0 ||
-        (result = netlink_link_delete(inside, WAY_OUT_LINK, err)) < 0 ||
-        (result = netlink_veth_add(machine, name, NULL, WAY_OUT_LINK, network_fd, NULL, err)) < 0 ||
+        (result = netlink_link_delete(inside, EGRESS_LINK, err)) < 0 ||
+        (result = netlink_veth_add(machine, name, NULL, EGRESS_LINK, network_fd, NULL, err)) < 0 ||
         (result = netlink_address_add(machine, name, outer, RANGE_PREFIX, err)) < 0 ||
-        (result = netlink_address_add(inside, WAY_OUT_LINK, inner, RANGE_PREFIX, err)) < 0 ||
-        (result = netlink_link_up(inside, WAY_OUT_LINK, err)) < 0 ||
-        (result = netlink_default_route_add(inside, WAY_OUT_LINK, outer, err)) < 0)
+        (result = netlink_address_add(inside, EGRESS_LINK, inner, RANGE_PREFIX, err)) < 0 ||
+        (result = netlink_link_up(inside, EGRESS_LINK, err)) < 0 ||
+        (result = netlink_default_route_add(inside, EGRESS_LINK, outer, err)) < 0)
         return result;
     *ret_address = inner;
     return 0;
@@ -144,7 +145,8 @@ static int lay_link(int machine, int inside, int network_fd, const char *name, u
 
 /* Three rules, all of them about our own link: what leaves the machine has the machine's address;
  * nobody is let in who was not asked; and the machine itself is not to be had. */
-static int write_rules(int fd, const char *name, struct in_addr inner, struct err *err)
+static int egress_kernel_write_rules(int fd, const char *name, struct in_addr inner,
+                                     struct err *err)
 {
     struct nft_batch batch;
     struct nft_rule rule;
@@ -181,7 +183,7 @@ static int lock_switch(void)
     return fd;
 }
 
-static bool forwards(void)
+static bool egress_kernel_forwards(void)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, 64);
@@ -190,7 +192,7 @@ static bool forwards(void)
 
 static int begin_to_forward(struct err *err)
 {
-    if (forwards())
+    if (egress_kernel_forwards())
         return 0;
     int result = file_write_atomic(FORWARD_MEMORY, "0\n", 2, 0644, err);
     return result < 0 ? result : file_write_into(FORWARD_SWITCH, "1\n", err);
@@ -217,7 +219,7 @@ static int end_forwarding(struct err *err)
     return result;
 }
 
-static void complain_of_firewall(int fd, const char *name, struct way_out *way)
+static void complain_of_firewall(int fd, const char *name, struct egress *way)
 {
     char chain[2 * NFT_NAME_MAX];
     if (nft_find_forward_drop(fd, chain))
@@ -228,32 +230,32 @@ static void complain_of_firewall(int fd, const char *name, struct way_out *way)
             chain, name, name);
 }
 
-int way_out_make_kernel(const char *state_dir, int network_fd, struct way_out *way, struct err *err)
+int egress_make_kernel(const char *state_dir, int network_fd, struct egress *way, struct err *err)
 {
     _cleanup_fd_ int machine = -1, inside = -1, filter = -1;
     char name[IFNAMSIZ];
     link_name(state_dir, name);
     int result;
     if ((result = netlink_open(&machine, err)) < 0 ||
-        (result = inside_socket(network_fd, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, &inside, err)) <
+        (result = namespace_socket(network_fd, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, &inside, err)) <
             0 ||
         (result = nft_open(&filter, err)) < 0)
         return result;
     _cleanup_fd_ int lock = lock_switch();
     (void)lock; /* held until we return */
-    bool stands = way->kind == WAY_OUT_KERNEL && netlink_link_exists(machine, name) &&
-                  netlink_link_exists(inside, WAY_OUT_LINK);
+    bool stands = way->kind == EGRESS_KERNEL && netlink_link_exists(machine, name) &&
+                  netlink_link_exists(inside, EGRESS_LINK);
     if ((!stands && (result = lay_link(machine, inside, network_fd, name, number_of(state_dir),
                                        &way->address, err)) < 0) ||
-        (result = write_rules(filter, name, way->address, err)) < 0 ||
+        (result = egress_kernel_write_rules(filter, name, way->address, err)) < 0 ||
         (result = begin_to_forward(err)) < 0)
         return result;
-    way->kind = WAY_OUT_KERNEL;
+    way->kind = EGRESS_KERNEL;
     complain_of_firewall(filter, name, way);
     return 0;
 }
 
-int way_out_remove_kernel(const char *state_dir, struct err *err)
+int egress_remove_kernel(const char *state_dir, struct err *err)
 {
     _cleanup_fd_ int machine = -1, filter = -1;
     struct nft_batch batch;

@@ -36,19 +36,19 @@ static bool groups_are_denied(void)
     return file_read("/proc/self/setgroups", &text, NULL) == 0 && str_has_prefix(text.data, "deny");
 }
 
-bool space_can_become(void)
+bool namespace_probe_can_become(void)
 {
     return !groups_are_denied() &&
            has_capabilities(BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_SETPCAP));
 }
 
-bool space_is_privileged(void)
+bool namespace_probe_is_privileged(void)
 {
     return has_capabilities(BIT(CAP_SYS_ADMIN) | BIT(CAP_NET_ADMIN) | BIT(CAP_SETUID) |
                             BIT(CAP_SETGID) | BIT(CAP_SETPCAP));
 }
 
-const char *space_advice(void)
+const char *namespace_probe_advice(void)
 {
     return geteuid() == 0
                ? "To allow them in a container: docker run --privileged."
@@ -58,7 +58,7 @@ const char *space_advice(void)
                  "docker run --security-opt systempaths=unconfined; or run as root.";
 }
 
-int space_make_user_namespace(struct err *err)
+int namespace_probe_make_user_namespace(struct err *err)
 {
     uid_t uid = geteuid();
     gid_t gid = getegid();
@@ -104,7 +104,7 @@ static int try_proc(const char *directory, struct err *err)
 
 static int try_all(const char *directory, struct err *err)
 {
-    int result = space_is_privileged() ? 0 : space_make_user_namespace(err);
+    int result = namespace_probe_is_privileged() ? 0 : namespace_probe_make_user_namespace(err);
     if (result < 0)
         return result;
     if (unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
@@ -115,7 +115,7 @@ static int try_all(const char *directory, struct err *err)
     return try_proc(directory, err);
 }
 
-int space_probe(const char *directory, struct err *err)
+int namespace_probe(const char *directory, struct err *err)
 {
     struct err failure = ERR_INIT;
     int fds[2];

@@ -9,18 +9,18 @@
 #include <stdbool.h>
 
 /* Root has all that pods need, without a user namespace. */
-bool space_is_privileged(void);
+bool namespace_probe_is_privileged(void);
 /* … or at least what it takes to become another user. */
-bool space_can_become(void);
+bool namespace_probe_can_become(void);
 
 /* The calling process into a user namespace of its own, in which it is root. */
-int space_make_user_namespace(struct err *err);
+int namespace_probe_make_user_namespace(struct err *err);
 
 /* 0: namespaces work here. Otherwise `err` says what was tried and refused. `directory` is any
  * directory, over which something is mounted out of sight. */
-int space_probe(const char *directory, struct err *err);
+int namespace_probe(const char *directory, struct err *err);
 
 /* Which setting allows it, as a sentence. */
-const char *space_advice(void);
+const char *namespace_probe_advice(void);
 
 #endif

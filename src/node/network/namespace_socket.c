@@ -18,7 +18,7 @@ struct request {
     int fd, error;
 };
 
-static void *make_socket(void *context)
+static void *namespace_socket_make_socket(void *context)
 {
     struct request *request = context;
     if (setns(request->network_fd, CLONE_NEWNET) == 0)
@@ -30,11 +30,12 @@ static void *make_socket(void *context)
 
 /* A namespace belongs to a thread, descriptors to all of them: a thread goes there and hands the
  * socket over. It lives for one system call, because a lasting one would have to be shut down. */
-int inside_socket(int network_fd, int domain, int type, int protocol, int *ret_fd, struct err *err)
+int namespace_socket(int network_fd, int domain, int type, int protocol, int *ret_fd,
+                     struct err *err)
 {
     struct request request = {network_fd, domain, type, protocol, -1, 0};
     pthread_t thread;
-    int result = pthread_create(&thread, NULL, make_socket, &request);
+    int result = pthread_create(&thread, NULL, namespace_socket_make_socket, &request);
     if (result != 0)
         return err_set_errno(err, result, "cannot start a thread");
     pthread_join(thread, NULL);
@@ -44,10 +45,10 @@ int inside_socket(int network_fd, int domain, int type, int protocol, int *ret_f
     return 0;
 }
 
-int inside_socket_gateway(int network_fd, int type, int port, int *ret_fd, struct err *err)
+int namespace_socket_gateway(int network_fd, int type, int port, int *ret_fd, struct err *err)
 {
     _cleanup_fd_ int fd = -1;
-    int result = inside_socket(network_fd, AF_INET, type, 0, &fd, err);
+    int result = namespace_socket(network_fd, AF_INET, type, 0, &fd, err);
     if (result < 0)
         return result;
     const int on = 1;

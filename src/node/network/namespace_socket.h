@@ -6,9 +6,10 @@
 
 /* A socket in the network that `network_fd` stands for: a namespace, or the pidfd of a process in
  * it. It does not block. */
-int inside_socket(int network_fd, int domain, int type, int protocol, int *ret_fd, struct err *err);
+int namespace_socket(int network_fd, int domain, int type, int protocol, int *ret_fd,
+                     struct err *err);
 
 /* The same, bound to a port of the pod network's gateway; a stream socket listens. */
-int inside_socket_gateway(int network_fd, int type, int port, int *ret_fd, struct err *err);
+int namespace_socket_gateway(int network_fd, int type, int port, int *ret_fd, struct err *err);
 
 #endif

@@ -45,7 +45,7 @@ enum {
     NOTE_MAX = 4096,
 };
 
-struct node_space {
+struct node_namespaces {
     bool is_new; /* made by this process, not found */
     bool nested;
     char *plain;    /* the note that says why there are no namespaces; NULL: there are */
@@ -54,34 +54,35 @@ struct node_space {
     struct cgroup_base *groups;
 };
 
-const char *node_space_plain(const struct node_space *space)
+const char *node_namespaces_plain(const struct node_namespaces *space)
 {
     return space->plain;
 }
 
-bool node_space_is_nested(const struct node_space *space)
+bool node_namespaces_are_nested(const struct node_namespaces *space)
 {
     return space->nested;
 }
 
-const char *node_space_network(const struct node_space *space)
+const char *node_namespaces_network(const struct node_namespaces *space)
 {
     return space->lock;
 }
 
-void node_space_network_file(const struct node_space *space, char ret[NODE_SPACE_FILE_MAX])
+void node_namespaces_network_file(const struct node_namespaces *space,
+                                  char ret[NODE_SPACE_FILE_MAX])
 {
     snprintf(ret, NODE_SPACE_FILE_MAX, "/proc/%d/fd/%d", (int)getpid(), space->network_fd);
 }
 
-const struct cgroup_base *node_space_groups(const struct node_space *space)
+const struct cgroup_base *node_namespaces_groups(const struct node_namespaces *space)
 {
     return space->groups;
 }
 
 static int make_user_namespace(struct err *err)
 {
-    int result = space_make_user_namespace(err);
+    int result = namespace_probe_make_user_namespace(err);
     return result < 0 ? err_wrap(err, "cannot make the cluster's user namespace") : 0;
 }
 
@@ -132,7 +133,7 @@ int node_pod_end(const char *directory, bool plain, int64_t grace_ms, struct err
     int64_t patience_ms = grace_ms ? grace_ms + STOP_SLACK_MS : FORCE_MS;
     int result = pidfd < 0 ? 0 : await_end(pidfd, patience_ms, FORCE_MS, err);
     if (plain)
-        strays_end_marked(directory, NULL, NULL);
+        orphans_end_marked(directory, NULL, NULL);
     return result;
 }
 
@@ -152,7 +153,7 @@ static void end_strays(const char *state_dir)
 {
     char path[PATH_MAX];
     _cleanup_free_ char *pods = mem_printf("%s/pods", realpath(state_dir, path) ? path : state_dir);
-    size_t count = strays_end_marked(pods, has_supervisor, NULL);
+    size_t count = orphans_end_marked(pods, has_supervisor, NULL);
     if (count)
         log_info("cluster", "ended %zu processes that were left of pods", count);
 }
@@ -188,7 +189,7 @@ static int end_pods(const char *state_dir, struct err *err)
 
 static int end_helpers(const char *state_dir, struct err *err)
 {
-    const struct helper_kind *const all[] = {&HELPER_PROXY, &HELPER_NAMES, &HELPER_WAY_OUT};
+    const struct helper_kind *const all[] = {&HELPER_PROXY, &HELPER_NAMES, &HELPER_EGRESS};
     int result = 0;
     for (size_t i = 0; result == 0 && i < ARRAY_SIZE(all); i++)
         result = helper_process_end(all[i], state_dir, err);
@@ -203,10 +204,10 @@ static int end_all(const char *state_dir, struct err *err)
         result = end_helpers(state_dir, err);
     if (result == 0)
         result = helper_process_end(&HELPER_HOLDER, state_dir, err);
-    return result < 0 ? result : way_out_close(state_dir, err);
+    return result < 0 ? result : egress_close(state_dir, err);
 }
 
-static int find_holder(struct node_space *space, const char *state_dir, const char *step_path,
+static int find_holder(struct node_namespaces *space, const char *state_dir, const char *step_path,
                        struct err *err)
 {
     const struct helper_options holder = {.state_dir = state_dir, .step_path = step_path};
@@ -239,7 +240,7 @@ static int find_holder(struct node_space *space, const char *state_dir, const ch
 }
 
 /* They belong to the network that was found or made just now. */
-static int find_helpers(const struct node_space *space, const struct node_options *options,
+static int find_helpers(const struct node_namespaces *space, const struct node_options *options,
                         struct err *err)
 {
     const struct {
@@ -260,15 +261,15 @@ static int find_helpers(const struct node_space *space, const struct node_option
 }
 
 /* A cluster works without one, so whatever goes wrong is told, and nothing more. */
-static void open_way_out(const struct node_space *space, const struct node_options *options)
+static void open_way_out(const struct node_namespaces *space, const struct node_options *options)
 {
     const struct helper_options helper = {
         .state_dir = options->state_dir, .step_path = options->step_path, .holder = space->lock};
     struct err err = ERR_INIT;
     if (!options->isolated)
-        way_out_open(&helper, space->network_fd, space->nested);
-    else if (helper_process_end(&HELPER_WAY_OUT, options->state_dir, &err) < 0 ||
-             way_out_close(options->state_dir, &err) < 0)
+        egress_open(&helper, space->network_fd, space->nested);
+    else if (helper_process_end(&HELPER_EGRESS, options->state_dir, &err) < 0 ||
+             egress_close(options->state_dir, &err) < 0)
         log_warning("network", "%s", err.message);
 }
 
@@ -304,10 +305,10 @@ const char *node_note(struct arena *arena, const char *state_dir)
     if (helper_process_find(&HELPER_HOLDER, state_dir, &pidfd, NULL) < 0)
         return "the process that holds the pod network has ended: no pod can be started until "
                "another has taken its place";
-    return way_out_complaint(arena, state_dir);
+    return egress_complaint(arena, state_dir);
 }
 
-static bool holder_lives(const struct node_space *space)
+static bool holder_lives(const struct node_namespaces *space)
 {
     _cleanup_fd_ int pidfd = -1;
     pid_t pid;
@@ -316,20 +317,20 @@ static bool holder_lives(const struct node_space *space)
 
 /* Which of the two: namespaces unless they are refused or not wanted. Where a holder lives they
  * work. */
-static void choose_mode(struct node_space *space, const struct node_options *options)
+static void choose_mode(struct node_namespaces *space, const struct node_options *options)
 {
     struct err err = ERR_INIT;
     const char *what = "there are no namespaces, as --plain wants it", *cause = "";
     const char *advice = "For pods with all of it leave out --plain.";
     if (!options->plain) {
         _cleanup_free_ char *directory = mem_printf("%s/run", options->state_dir);
-        if (holder_lives(space) || space_probe(directory, &err) == 0)
+        if (holder_lives(space) || namespace_probe(directory, &err) == 0)
             return;
         what = "this machine forbids namespaces: ";
         cause = err.message;
-        advice = space_advice();
+        advice = namespace_probe_advice();
     }
-    space->nested = !space_can_become();
+    space->nested = !namespace_probe_can_become();
     space->plain = mem_printf(
         "%s%s. Pods run as plain processes in its network: they share its ports and files, and "
         "have no volumes but a hostPath at its own path, no addresses or names of services, no "
@@ -339,7 +340,7 @@ static void choose_mode(struct node_space *space, const struct node_options *opt
 
 /* Whoever asks later (`up`, `status`) reads it in the file. The pods of the other mode cannot go on
  * in this one. */
-static int enter_plain(struct node_space *space, const char *state_dir, struct err *err)
+static int enter_plain(struct node_namespaces *space, const char *state_dir, struct err *err)
 {
     _cleanup_free_ char *path = plain_file(state_dir);
     if (holder_lives(space)) {
@@ -352,7 +353,7 @@ static int enter_plain(struct node_space *space, const char *state_dir, struct e
     return file_write_atomic(path, space->plain, strlen(space->plain), 0600, err);
 }
 
-static int enter_namespaces(struct node_space *space, const struct node_options *options,
+static int enter_namespaces(struct node_namespaces *space, const struct node_options *options,
                             struct err *err)
 {
     _cleanup_free_ char *path = plain_file(options->state_dir);
@@ -368,7 +369,8 @@ static int enter_namespaces(struct node_space *space, const struct node_options 
     return result;
 }
 
-int node_space_enter(const struct node_options *options, struct node_space **ret, struct err *err)
+int node_namespaces_enter(const struct node_options *options, struct node_namespaces **ret,
+                          struct err *err)
 {
     static const char *const DIRECTORIES[] = {"run", "pods", "volumes"};
     for (size_t i = 0; i < ARRAY_SIZE(DIRECTORIES); i++) {
@@ -378,8 +380,8 @@ int node_space_enter(const struct node_options *options, struct node_space **ret
             return result;
     }
     raise_descriptor_limit();
-    struct node_space *space = mem_zalloc(sizeof(*space));
-    space->nested = !space_is_privileged();
+    struct node_namespaces *space = mem_zalloc(sizeof(*space));
+    space->nested = !namespace_probe_is_privileged();
     space->network_fd = -1;
     space->lock = mem_printf("%s/run/holder", options->state_dir);
     choose_mode(space, options);
@@ -388,14 +390,14 @@ int node_space_enter(const struct node_options *options, struct node_space **ret
     int result = space->plain ? enter_plain(space, options->state_dir, err)
                               : enter_namespaces(space, options, err);
     if (result < 0) {
-        node_space_abandon(space, options->state_dir);
+        node_namespaces_abandon(space, options->state_dir);
         return result;
     }
     *ret = space;
     return 0;
 }
 
-struct node_space *node_space_free(struct node_space *space)
+struct node_namespaces *node_namespaces_free(struct node_namespaces *space)
 {
     if (space) {
         if (space->network_fd >= 0)
@@ -408,10 +410,10 @@ struct node_space *node_space_free(struct node_space *space)
     return NULL;
 }
 
-int node_space_socket(struct node_space *space, int domain, int type, int protocol, int *ret_fd,
-                      struct err *err)
+int node_namespaces_socket(struct node_namespaces *space, int domain, int type, int protocol,
+                           int *ret_fd, struct err *err)
 {
-    return inside_socket(space->network_fd, domain, type, protocol, ret_fd, err);
+    return namespace_socket(space->network_fd, domain, type, protocol, ret_fd, err);
 }
 
 int node_pod_socket(const char *directory, int domain, int type, int protocol, int *ret_fd,
@@ -424,15 +426,15 @@ int node_pod_socket(const char *directory, int domain, int type, int protocol, i
     int result = process_lock_holder(lock, &pidfd, &pid, err);
     if (result < 0)
         return err_set(err, ERR_UNAVAILABLE, "the pod is not running");
-    return inside_socket(pidfd, domain, type, protocol, ret_fd, err);
+    return namespace_socket(pidfd, domain, type, protocol, ret_fd, err);
 }
 
-int node_space_listen(struct node_space *space, int port, int *ret_fd, struct err *err)
+int node_namespaces_listen(struct node_namespaces *space, int port, int *ret_fd, struct err *err)
 {
-    return inside_socket_gateway(space->network_fd, SOCK_STREAM, port, ret_fd, err);
+    return namespace_socket_gateway(space->network_fd, SOCK_STREAM, port, ret_fd, err);
 }
 
-int node_space_destroy(const char *state_dir, struct err *err)
+int node_namespaces_destroy(const char *state_dir, struct err *err)
 {
     _cleanup_free_ char *path = plain_file(state_dir);
     int result = end_all(state_dir, err);
@@ -445,12 +447,13 @@ int node_space_destroy(const char *state_dir, struct err *err)
 int node_wipe(const char *state_dir, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    return file_remove_tree(pod_handout_dir(arena, state_dir), err);
+    return file_remove_tree(plan_handout_dir(arena, state_dir), err);
 }
 
-struct node_space *node_space_abandon(struct node_space *space, const char *state_dir)
+struct node_namespaces *node_namespaces_abandon(struct node_namespaces *space,
+                                                const char *state_dir)
 {
     if (space && space->is_new)
-        (void)node_space_destroy(state_dir, NULL);
-    return node_space_free(space);
+        (void)node_namespaces_destroy(state_dir, NULL);
+    return node_namespaces_free(space);
 }

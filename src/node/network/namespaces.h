@@ -14,21 +14,22 @@ static inline const char *node_resolv_conf(const struct node_options *options)
 }
 
 /* True where pods run as an ordinary user's. */
-bool node_space_is_nested(const struct node_space *space);
+bool node_namespaces_are_nested(const struct node_namespaces *space);
 /* The lock file of the process that holds the pod network. */
-const char *node_space_network(const struct node_space *space);
+const char *node_namespaces_network(const struct node_namespaces *space);
 
 /* The pod network's namespace as a path, for processes that join it while this one lives. */
 enum { NODE_SPACE_FILE_MAX = 64 };
-void node_space_network_file(const struct node_space *space, char ret[NODE_SPACE_FILE_MAX]);
+void node_namespaces_network_file(const struct node_namespaces *space,
+                                  char ret[NODE_SPACE_FILE_MAX]);
 
 /* Below which the pods of this cluster have their control groups. */
 struct cgroup_base;
-const struct cgroup_base *node_space_groups(const struct node_space *space);
+const struct cgroup_base *node_namespaces_groups(const struct node_namespaces *space);
 
 /* A socket inside the pod network, while this process stays in the machine's. It does not block. */
-int node_space_socket(struct node_space *space, int domain, int type, int protocol, int *ret_fd,
-                      struct err *err);
+int node_namespaces_socket(struct node_namespaces *space, int domain, int type, int protocol,
+                           int *ret_fd, struct err *err);
 
 /* The same inside the own network of the pod whose directory this is; it must be running. */
 int node_pod_socket(const char *directory, int domain, int type, int protocol, int *ret_fd,

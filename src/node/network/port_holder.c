@@ -65,7 +65,7 @@ static bool has_socket(const char *pid, const char *socket)
     return found;
 }
 
-static void describe(const char *pid, char *text, size_t size)
+static void port_holder_describe(const char *pid, char *text, size_t size)
 {
     _cleanup_free_ char *path = mem_printf("/proc/%s/comm", pid);
     _cleanup_buf_ struct buf name;
@@ -89,7 +89,7 @@ bool node_port_holder(int type, struct in_addr address, uint16_t port, char *tex
     for (struct dirent *entry; directory && !found && (entry = readdir(directory));) {
         found = isdigit((unsigned char)entry->d_name[0]) && has_socket(entry->d_name, socket);
         if (found)
-            describe(entry->d_name, text, size);
+            port_holder_describe(entry->d_name, text, size);
     }
     if (directory)
         closedir(directory);

@@ -67,7 +67,7 @@ static void add_untrack_rule(struct nft_batch *batch, struct in_addr pods)
     nft_rule_end(&rule, batch);
 }
 
-static int write_rules(struct in_addr pods, struct err *err)
+static int transparent_write_rules(struct in_addr pods, struct err *err)
 {
     static const uint8_t protocols[] = {IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMP};
     _cleanup_fd_ int fd = -1;
@@ -95,7 +95,7 @@ int transparent_lay(int netlink_fd, struct err *err)
     for (size_t i = 0; result == 0 && i < ARRAY_SIZE(SYSCTLS); i++)
         result = file_write_into(SYSCTLS[i].path, SYSCTLS[i].value, err);
     if (result == 0)
-        result = write_rules(pods, err);
+        result = transparent_write_rules(pods, err);
     if (result == 0)
         result =
             netlink_local_route_add(netlink_fd, "lo", pods, POD_NETWORK_PREFIX, ROUTE_TABLE, err);

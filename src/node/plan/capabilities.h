@@ -7,13 +7,13 @@
 #include <stdint.h>
 
 /* What container runtimes keep by default, less mknod and audit_write: none can change a mount. */
-uint64_t pod_capabilities_default(void);
+uint64_t capabilities_default(void);
 /* The most that can be asked for. `own_network`: the container's network is not the machine's; and
  * an ordinary user (`nested`) has nothing to give beyond the default. */
-uint64_t pod_capabilities_most(bool nested, bool own_network);
+uint64_t capabilities_most(bool nested, bool own_network);
 
 /* The bit of a name as manifests write it, "NET_ADMIN" or "CAP_NET_ADMIN"; 0: unknown. "ALL" is all
  * bits. */
-uint64_t pod_capabilities_named(const char *name);
+uint64_t capabilities_named(const char *name);
 
 #endif

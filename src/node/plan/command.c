@@ -19,8 +19,8 @@ static const char *home_of(const struct json *container)
     return "/tmp";
 }
 
-void planner_default_environment(struct planner *p, const struct json *container,
-                                 struct pod_strings *environment)
+void plan_default_environment(struct planner *p, const struct json *container,
+                              struct pod_strings *environment)
 {
     environment_set(p->arena, environment, "PATH",
                     p->home ? IMAGE_PATH : IMAGE_PATH ":" IMAGE_TOOLS_DIRECTORY);
@@ -56,7 +56,7 @@ static void add_strings(struct planner *p, const struct pod_strings *list,
 
 /* As Kubernetes: a command replaces the image's entrypoint and its arguments, arguments replace
  * only those. */
-int planner_command(struct planner *p, const struct json *container, struct pod_container *ret)
+int plan_command(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const struct json *command = json_get(container, "command"),
                       *args = json_get(container, "args");
@@ -69,15 +69,14 @@ int planner_command(struct planner *p, const struct json *container, struct pod_
         add_strings(p, &p->image.args, ret);
     /* In a root of its own the arguments alone may name a program of it. */
     if (!ret->root && !ret->arguments.count)
-        return planner_refuse(p, "ErrImageNeverPull", ret->name,
-                              image_table_advise(p->arena, image,
-                                                 json_get_string(container, "imagePullPolicy", ""),
-                                                 p->err));
+        return plan_refuse(p, "ErrImageNeverPull", ret->name,
+                           image_table_advise(p->arena, image,
+                                              json_get_string(container, "imagePullPolicy", ""),
+                                              p->err));
     add_words(p, args, ret);
     if (!ret->arguments.count)
-        return planner_refuse(p, "CreateContainerError", ret->name,
-                              err_set(p->err, ERR_INVALID,
-                                      "no command specified: image '%s' has none of its own",
-                                      image));
+        return plan_refuse(p, "CreateContainerError", ret->name,
+                           err_set(p->err, ERR_INVALID,
+                                   "no command specified: image '%s' has none of its own", image));
     return 0;
 }

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-int planner_gpus(struct planner *p, const struct json *container, struct pod_container *ret)
+int plan_gpus(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     int64_t asked = kube_devices_asked(container);
     const char *given = kube_devices_of(

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* "SIGQUIT", "QUIT" or "3"; 0 for what is none. */
-int planner_signal_named(const char *text)
+int plan_signal_named(const char *text)
 {
     int64_t number = 0;
     if (str_to_int64(text, 1, SIGRTMAX, &number, NULL) == 0)
@@ -41,7 +41,7 @@ static int plan_user(struct planner *p, const struct json *container, struct pod
 }
 
 /* The API takes any text for an image, as in Kubernetes; the kubelet refuses it in these words. */
-int planner_check_image_name(struct planner *p, const struct json *container)
+int plan_check_image_name(struct planner *p, const struct json *container)
 {
     const char *text = json_get_string(container, "image", "");
     struct image_name name;
@@ -54,9 +54,9 @@ int planner_check_image_name(struct planner *p, const struct json *container)
                    text, text, why.message);
 }
 
-int planner_image(struct planner *p, const struct json *container, struct pod_container *ret)
+int plan_image(struct planner *p, const struct json *container, struct pod_container *ret)
 {
-    const struct pod_plan_input *input = p->input;
+    const struct plan_input *input = p->input;
     const char *name = json_get_string(container, "image", "");
     const char *own = json_get_string(container, "workingDir", "");
     p->image_known = image_table_find(p->arena, input->state_dir, input->images, name, &p->image);
@@ -70,7 +70,7 @@ int planner_image(struct planner *p, const struct json *container, struct pod_co
                              "path: give the container a workingDir",
                              directory, name);
     ret->directory = directory[0] ? directory : NULL;
-    ret->stop_signal = planner_signal_named(p->image.stop_signal);
+    ret->stop_signal = plan_signal_named(p->image.stop_signal);
     ret->image_id = p->image.digest[0] ? p->image.digest : NULL;
     ret->layer = arena_printf(p->arena, "%s/layers/%s", input->pod_dir, ret->name);
     if (!p->image.root)

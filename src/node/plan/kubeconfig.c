@@ -16,14 +16,14 @@
 
 enum { SECRET_MAX = 256 * 1024 };
 
-char *pod_handout_dir(struct arena *arena, const char *state_dir)
+char *plan_handout_dir(struct arena *arena, const char *state_dir)
 {
     return arena_printf(arena, "/run/trainyard-%016llx",
                         (unsigned long long)node_state_number(state_dir));
 }
 
 /* `authority` and `token` are the fields with their values. */
-static const char *make_text(struct arena *arena, const struct pod_kubeconfig *kubeconfig,
+static const char *make_text(struct arena *arena, const struct plan_kubeconfig *kubeconfig,
                              const char *authority, const char *token)
 {
     return arena_printf(
@@ -36,7 +36,7 @@ static const char *make_text(struct arena *arena, const struct pod_kubeconfig *k
 }
 
 /* Token and CA are read from the volume, whose files follow the account. */
-static int write_own(struct arena *arena, const struct pod_kubeconfig *kubeconfig,
+static int write_own(struct arena *arena, const struct plan_kubeconfig *kubeconfig,
                      const char **ret_path, struct err *err)
 {
     const char *text =
@@ -81,7 +81,7 @@ static int give_file(struct arena *arena, const char *path, const char *text, in
 }
 
 /* Token and CA stand in it, as they are now: the token is the pod's for its life. */
-static int hand_out(struct arena *arena, const struct pod_kubeconfig *kubeconfig,
+static int hand_out(struct arena *arena, const struct plan_kubeconfig *kubeconfig,
                     const char **ret_path, struct err *err)
 {
     _cleanup_buf_ struct buf authority = {0}, token = {0};
@@ -100,8 +100,8 @@ static int hand_out(struct arena *arena, const struct pod_kubeconfig *kubeconfig
     return give_file(arena, *ret_path, text, kubeconfig->user, err);
 }
 
-int pod_kubeconfig_write(struct arena *arena, const struct pod_kubeconfig *kubeconfig,
-                         const char **ret_path, struct err *err)
+int plan_kubeconfig_write(struct arena *arena, const struct plan_kubeconfig *kubeconfig,
+                          const char **ret_path, struct err *err)
 {
     if (kubeconfig->user <= 0)
         return write_own(arena, kubeconfig, ret_path, err);
@@ -113,7 +113,7 @@ int pod_kubeconfig_write(struct arena *arena, const struct pod_kubeconfig *kubec
                       : 0;
 }
 
-int pod_handouts_remove(const char *handout_dir, const char *uid, struct err *err)
+int plan_handouts_remove(const char *handout_dir, const char *uid, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/%s", handout_dir, uid);
     return file_remove_tree(path, err);

@@ -15,19 +15,19 @@
 
 /* Where a cluster that root runs hands out files to other users: in /run, which only root writes.
  */
-char *pod_handout_dir(struct arena *arena, const char *state_dir);
+char *plan_handout_dir(struct arena *arena, const char *state_dir);
 
-struct pod_kubeconfig {
+struct plan_kubeconfig {
     const char *pod_dir, *uid, *namespace_;
     const char *files; /* where token and ca.crt of its account lie */
     int api_port;
     int64_t user;            /* who is to read it; not above 0: who runs us */
     const char *handout_dir; /* for another user */
 };
-int pod_kubeconfig_write(struct arena *arena, const struct pod_kubeconfig *kubeconfig,
-                         const char **ret_path, struct err *err);
+int plan_kubeconfig_write(struct arena *arena, const struct plan_kubeconfig *kubeconfig,
+                          const char **ret_path, struct err *err);
 
 /* All that was handed out for the pod. */
-int pod_handouts_remove(const char *handout_dir, const char *uid, struct err *err);
+int plan_handouts_remove(const char *handout_dir, const char *uid, struct err *err);
 
 #endif

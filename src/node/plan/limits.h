@@ -12,13 +12,13 @@
 enum { POD_PIDS_DEFAULT = 4096, POD_PIDS_MAX = 4194304 };
 #define POD_PIDS_ANNOTATION "trainyard.dev/pids-limit"
 
-void pod_limits_of_container(const struct json *container, struct cgroup_limits *ret);
-int pod_limits_of_pod(const struct json *pod, struct cgroup_limits *ret, struct err *err);
+void plan_limits_of_container(const struct json *container, struct cgroup_limits *ret);
+int plan_limits_of_pod(const struct json *pod, struct cgroup_limits *ret, struct err *err);
 
 /* Complete the spec of a planned pod. */
-int pod_limits_plan(const struct json *pod, struct pod_spec *spec, struct err *err);
+int plan_limits(const struct json *pod, struct pod_spec *spec, struct err *err);
 
 /* "cpu and memory": what the pod limits and these controllers do not hold; NULL: nothing. */
-const char *pod_limits_not_held(const struct json *pod, unsigned controllers);
+const char *plan_limits_not_enforced(const struct json *pod, unsigned controllers);
 
 #endif

@@ -27,8 +27,8 @@ static const char *const SECRETS[] = {
     ".config/chromium",
 };
 
-void pod_masks_add(struct arena *arena, const char *state_dir, const char *home,
-                   struct pod_strings *ret)
+void plan_masks_add(struct arena *arena, const char *state_dir, const char *home,
+                    struct pod_strings *ret)
 {
     pod_strings_add(arena, ret, state_dir);
     if (!home || !str_eq(home, "/root"))

@@ -7,7 +7,7 @@
 
 /* Adds their paths to `ret`, the state directory first. `home` is that of the machine's user, or
  * NULL. */
-void pod_masks_add(struct arena *arena, const char *state_dir, const char *home,
-                   struct pod_strings *ret);
+void plan_masks_add(struct arena *arena, const char *state_dir, const char *home,
+                    struct pod_strings *ret);
 
 #endif

@@ -21,7 +21,7 @@ static void add_memory(struct planner *p, const struct volume *volume, int64_t g
     memory->group = group;
 }
 
-int planner_prepare_volumes(struct planner *p)
+int plan_prepare_volumes(struct planner *p)
 {
     const struct volume_context context = {.state_dir = p->input->state_dir,
                                            .pod_dir = p->input->pod_dir,
@@ -36,13 +36,13 @@ int planner_prepare_volumes(struct planner *p)
                 ? err_set(p->err, ERR_TOO_MANY, "more than %d volumes", PLANNER_VOLUMES_MAX)
                 : volume_prepare(p->arena, &context, volume, &p->volumes[p->volume_count], p->err);
         if (result < 0)
-            return planner_refuse(p, "FailedMount", NULL, result);
+            return plan_refuse(p, "FailedMount", NULL, result);
         add_memory(p, &p->volumes[p->volume_count++], context.group);
     }
     return 0;
 }
 
-static const struct volume *find_volume(const struct planner *p, const char *name)
+static const struct volume *mounts_find_volume(const struct planner *p, const char *name)
 {
     for (size_t i = 0; i < p->volume_count; i++)
         if (str_eq(p->volumes[i].name, name))
@@ -67,9 +67,9 @@ static void plan_message(struct planner *p, const struct json *container, struct
 
 /* The services that a pod on the machine's network can reach are named in its hosts file, which
  * follows them: it must be one that can be changed from outside. */
-static void plan_hosts(struct planner *p, struct pod_container *ret)
+static void mounts_add_hosts(struct planner *p, struct pod_container *ret)
 {
-    if (pod_uses_host_network(p->input->pod))
+    if (plan_uses_host_network(p->input->pod))
         pod_container_add_mount(p->arena, ret, "/etc/hosts",
                                 arena_printf(p->arena, "%s/hosts", p->input->pod_dir))
             ->read_only = true;
@@ -135,7 +135,7 @@ static int plan_volume(struct planner *p, const struct json *mount, struct pod_c
 {
     const char *name = json_get_string(mount, "name", "");
     const char *path = json_get_string(mount, "mountPath", "");
-    const struct volume *volume = find_volume(p, name);
+    const struct volume *volume = mounts_find_volume(p, name);
     const char *sub_path;
     if (!volume)
         return err_set(p->err, ERR_INVALID, "volume mount '%s' names no volume of the pod", name);
@@ -161,23 +161,23 @@ static int plan_volume(struct planner *p, const struct json *mount, struct pod_c
 static void plan_shares(struct planner *p, struct pod_container *ret)
 {
     for (size_t i = 0; i < p->spec->shares.count; i++)
-        if (!planner_is_covered(ret, p->spec->shares.items[i]))
+        if (!plan_is_covered(ret, p->spec->shares.items[i]))
             pod_container_add_mount(p->arena, ret, p->spec->shares.items[i],
                                     p->spec->shares.items[i]);
 }
 
-int planner_mounts(struct planner *p, const struct json *container, struct pod_container *ret)
+int plan_mounts(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     /* The trainer needs the machine's libraries; an image with files of its own has others. */
     if (p->input->trainer_path && !ret->root)
         pod_container_add_mount(p->arena, ret, IMAGE_TRAINER_PATH,
-                                planner_real_path(p, p->input->trainer_path))
+                                plan_real_path(p, p->input->trainer_path))
             ->read_only = true;
     if (p->input->step_path && !ret->root && is_step_image(json_get_string(container, "image", "")))
         pod_container_add_mount(p->arena, ret, IMAGE_STEP_PATH,
-                                planner_real_path(p, p->input->step_path))
+                                plan_real_path(p, p->input->step_path))
             ->read_only = true;
-    plan_hosts(p, ret);
+    mounts_add_hosts(p, ret);
     plan_message(p, container, ret);
     int result = plan_peers(p, container, ret);
     if (result < 0)

@@ -11,12 +11,12 @@
 
 enum { NAMES_MAX = 256 * 1024, HOSTNAME_MAX = 63, KERNEL_HOSTNAME_MAX = 64 };
 
-bool pod_uses_host_network(const struct json *pod)
+bool plan_uses_host_network(const struct json *pod)
 {
     return json_get_bool(json_get(pod, "spec"), "hostNetwork", false);
 }
 
-const char *pod_hostname(struct arena *arena, const struct json *pod)
+const char *plan_pod_hostname(struct arena *arena, const struct json *pod)
 {
     const char *given = json_get_string(json_get(pod, "spec"), "hostname", "");
     const char *name = given[0] ? given : kube_meta_name(pod);
@@ -26,7 +26,7 @@ const char *pod_hostname(struct arena *arena, const struct json *pod)
     return arena_strndup(arena, name, size);
 }
 
-const char *planner_hosts(struct planner *p)
+const char *plan_hosts(struct planner *p)
 {
     const struct json *pod = p->input->pod, *spec = json_get(pod, "spec");
     const char *subdomain = json_get_string(spec, "subdomain", "");
@@ -39,7 +39,7 @@ const char *planner_hosts(struct planner *p)
                    kube_meta_namespace(pod));
     buf_printf(&text, "\t%s\n", p->facts.hostname);
     /* In the pod network the responder answers this one. */
-    if (pod_uses_host_network(pod))
+    if (plan_uses_host_network(pod))
         buf_append_str(&text, "127.0.0.1\tkubernetes.docker.internal\n");
     JSON_EACH (alias, json_get(spec, "hostAliases")) {
         buf_append_str(&text, json_get_string(alias, "ip", ""));
@@ -59,7 +59,7 @@ static void append_all(struct buf *text, const struct json *list)
     }
 }
 
-const char *planner_resolv_conf(struct planner *p)
+const char *plan_resolv_conf(struct planner *p)
 {
     const struct json *spec = json_get(p->input->pod, "spec");
     const struct json *config = json_get(spec, "dnsConfig");
@@ -67,7 +67,7 @@ const char *planner_resolv_conf(struct planner *p)
     const char *policy = json_get_string(spec, "dnsPolicy", "");
     bool none = str_eq(policy, "None");
     /* Our responder listens in the pod network only; in the machine's the machine's own answers. */
-    if (!none && pod_uses_host_network(p->input->pod))
+    if (!none && plan_uses_host_network(p->input->pod))
         return p->input->machine_resolv_conf;
     _cleanup_buf_ struct buf text;
     buf_init(&text, NAMES_MAX);
@@ -97,7 +97,7 @@ const char *planner_resolv_conf(struct planner *p)
     return arena_strndup(p->arena, text.data, text.size);
 }
 
-int planner_hostname(struct planner *p)
+int plan_hostname(struct planner *p)
 {
     const struct json *spec = json_get(p->input->pod, "spec");
     const char *subdomain = json_get_string(spec, "subdomain", "");

@@ -5,7 +5,7 @@
 
 #include "node/volume/volumes.h"
 
-struct pod_plan_input {
+struct plan_input {
     const struct json *pod;
     const char *state_dir;
     const char *pod_dir;
@@ -31,17 +31,17 @@ struct pod_plan_input {
 
 /* Why not: the waiting reason of the containers, "CreateContainerConfigError", and the one
  * container it is about, or NULL for all. */
-struct pod_plan_refusal {
+struct plan_refusal {
     const char *reason;
     const char *container;
     bool may_heal; /* something missing may still come */
 };
 
-bool pod_uses_host_network(const struct json *pod);
+bool plan_uses_host_network(const struct json *pod);
 /* The pod's name inside and in DNS. */
-const char *pod_hostname(struct arena *arena, const struct json *pod);
+const char *plan_pod_hostname(struct arena *arena, const struct json *pod);
 
-int pod_plan(struct arena *arena, const struct pod_plan_input *input, struct pod_spec *ret,
-             struct pod_plan_refusal *ret_refusal, struct err *err);
+int plan_pod(struct arena *arena, const struct plan_input *input, struct pod_spec *ret,
+             struct plan_refusal *ret_refusal, struct err *err);
 
 #endif

@@ -8,9 +8,9 @@
 #include "node/plan/plan.h"
 #include "node/pod/runner.h"
 
-struct pod_preparation;
+struct plan_preparation;
 
-struct pod_preparation_order {
+struct plan_preparation_order {
     struct kube_object *pod;
     const char *directory; /* the pod's */
     const char *address, *node_address;
@@ -19,22 +19,22 @@ struct pod_preparation_order {
     bool is_planned;    /* its spec is written: only its control groups are placed */
 };
 
-struct pod_prepared {
+struct plan_prepared {
     struct kube_object *pod; /* the version that was planned */
     bool is_up;              /* it has a supervisor, which an earlier control process has started */
     bool is_stale;           /* there is a newer version of an object that it was planned with */
     struct err err;          /* why not, or code 0 */
-    struct pod_plan_refusal refusal;
+    struct plan_refusal refusal;
     int64_t deadline_ms; /* as in its spec, if that is new */
     struct map tokens;   /* taken back */
 };
 /* Called on the loop. The result is gone afterwards. */
-typedef void pod_preparation_done(void *context, struct pod_prepared *prepared);
+typedef void plan_preparation_done(void *context, struct plan_prepared *prepared);
 
-struct pod_preparation *pod_preparation_start(const struct pod_host *host,
-                                              const struct pod_preparation_order *order,
-                                              pod_preparation_done *done, void *context);
+struct plan_preparation *plan_preparation_start(const struct pod_host *host,
+                                                const struct plan_preparation_order *order,
+                                                plan_preparation_done *done, void *context);
 /* It goes on unseen: `done` is not called, and `host` not used any more. NULL-safe. */
-void pod_preparation_abandon(struct pod_preparation *preparation);
+void plan_preparation_abandon(struct plan_preparation *preparation);
 
 #endif

@@ -8,6 +8,6 @@
 /* Makes the link `python` to the machine's python3 in `directory`, and the directory where it is
  * missing. Does nothing where the machine has no python3, or the link exists. The directory should
  * be the last in PATH, so that a python of the machine comes first. */
-int pod_python_link(const char *directory, struct err *err);
+int plan_python_link(const char *directory, struct err *err);
 
 #endif

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static uint64_t named(const struct json *list)
+static uint64_t security_capabilities_named(const struct json *list)
 {
     uint64_t bits = 0;
     JSON_EACH (name, list) {
-        bits |= json_text(name) ? pod_capabilities_named(json_text(name)) : 0;
+        bits |= json_text(name) ? capabilities_named(json_text(name)) : 0;
     }
     return bits;
 }
@@ -22,9 +22,10 @@ static uint64_t named(const struct json *list)
 /* As container runtimes: what is dropped is gone unless it is added by name. */
 static uint64_t plan_capabilities(struct planner *p, const struct json *wanted)
 {
-    uint64_t add = named(json_get(wanted, "add")), drop = named(json_get(wanted, "drop"));
-    uint64_t most = pod_capabilities_most(p->input->nested, p->spec->network != NULL);
-    return ((pod_capabilities_default() & ~drop) | add) & most;
+    uint64_t add = security_capabilities_named(json_get(wanted, "add")),
+             drop = security_capabilities_named(json_get(wanted, "drop"));
+    uint64_t most = capabilities_most(p->input->nested, p->spec->network != NULL);
+    return ((capabilities_default() & ~drop) | add) & most;
 }
 
 /* In the kubelet's words. `given` is the runAsUser, or -1. A name that the image gives its user is
@@ -61,7 +62,7 @@ static int check_non_root(struct planner *p, const struct pod_container *contain
                             who);
 }
 
-int planner_security(struct planner *p, const struct json *container, struct pod_container *ret)
+int plan_security(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const struct json *own = json_get(container, "securityContext");
     const struct json *pod = json_at(p->input->pod, "spec", "securityContext", NULL);
@@ -88,7 +89,7 @@ static void add_group(struct pod_spec *spec, int64_t group)
         spec->extra_groups[spec->extra_group_count++] = group;
 }
 
-int planner_pod_security(struct planner *p)
+int plan_pod_security(struct planner *p)
 {
     const struct json *security = json_at(p->input->pod, "spec", "securityContext", NULL);
     struct pod_spec *spec = p->spec;

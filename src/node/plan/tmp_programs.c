@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Whether a mount of the container already decides what lies at `path`. */
-bool planner_is_covered(const struct pod_container *container, const char *path)
+bool plan_is_covered(const struct pod_container *container, const char *path)
 {
     for (size_t i = 0; i < container->mount_count; i++) {
         const char *target = container->mounts[i].target;
@@ -22,7 +22,7 @@ bool planner_is_covered(const struct pod_container *container, const char *path)
     return false;
 }
 
-const char *planner_real_path(struct planner *p, const char *path)
+const char *plan_real_path(struct planner *p, const char *path)
 {
     _cleanup_free_ char *real = realpath(path, NULL);
     return real ? arena_strdup(p->arena, real) : path;
@@ -35,14 +35,14 @@ static const char *entry_source(struct planner *p, const char *entry)
 {
     const char *slash = strrchr(entry, '/');
     const char *top = arena_strndup(p->arena, entry, (size_t)(slash - entry));
-    return arena_printf(p->arena, "%s%s", planner_real_path(p, top), slash);
+    return arena_printf(p->arena, "%s%s", plan_real_path(p, top), slash);
 }
 
-void planner_hand_programs(struct planner *p, struct pod_container *ret)
+void plan_tmp_programs(struct planner *p, struct pod_container *ret)
 {
     for (size_t i = 0; i < ret->arguments.count; i++) {
-        const char *entry = image_handed_entry(p->arena, ret->arguments.items[i], i);
-        if (entry && !planner_is_covered(ret, entry))
+        const char *entry = image_tmp_program_entry(p->arena, ret->arguments.items[i], i);
+        if (entry && !plan_is_covered(ret, entry))
             pod_container_add_mount(p->arena, ret, entry, entry_source(p, entry))->read_only = true;
     }
 }

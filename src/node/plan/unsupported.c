@@ -22,8 +22,8 @@
 struct telling {
     struct arena *arena;
     const struct json *pod;
-    const struct pod_gaps_machine *machine;
-    pod_gap_tell *tell;
+    const struct plan_unsupported_machine *machine;
+    plan_unsupported_tell *tell;
     void *context;
 };
 
@@ -61,11 +61,11 @@ static void tell_pod(const struct telling *t)
 static void tell_capabilities(const struct telling *t, const struct json *container)
 {
     bool own_network = !json_get_bool(json_get(t->pod, "spec"), "hostNetwork", false);
-    uint64_t most = pod_capabilities_most(t->machine->nested, own_network);
+    uint64_t most = capabilities_most(t->machine->nested, own_network);
     const char *refused = "";
     JSON_EACH (name, json_at(container, "securityContext", "capabilities", "add", NULL)) {
         const char *text = json_text(name) ? json_text(name) : "";
-        if (!pod_capabilities_named(text) || pod_capabilities_named(text) & ~most)
+        if (!capabilities_named(text) || capabilities_named(text) & ~most)
             refused = arena_printf(t->arena, "%s%s%s", refused, refused[0] ? ", " : "", text);
     }
     if (refused[0])
@@ -112,7 +112,7 @@ static bool is_in(const struct json *text, const char *word)
 }
 
 /* In its command or in a variable. */
-static bool says(const struct json *container, const char *word)
+static bool unsupported_container_names(const struct json *container, const char *word)
 {
     static const char *const LISTS[] = {"command", "args"};
     for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
@@ -139,10 +139,10 @@ static bool wants_message_file(const struct json *container)
     }
     if (str_eq(json_get_string(container, "terminationMessagePolicy", ""), "FallbackToLogsOnError"))
         return false;
-    return !str_eq(path, KUBE_MESSAGE_PATH) || says(container, path);
+    return !str_eq(path, KUBE_MESSAGE_PATH) || unsupported_container_names(container, path);
 }
 
-static bool is_word(const char *at, size_t size, const char *word)
+static bool unsupported_is_word(const char *at, size_t size, const char *word)
 {
     return size == strlen(word) && strncasecmp(at, word, size) == 0;
 }
@@ -157,8 +157,8 @@ static bool hosts_know_api(const char *text)
         for (line += strspn(line, BLANKS); line < end; line += strspn(line, BLANKS)) {
             size_t size = strcspn(line, " \t\r\n#");
             if (is_address)
-                is_ours = is_word(line, size, API_ADDRESS);
-            else if (is_ours && is_word(line, size, API_NAME))
+                is_ours = unsupported_is_word(line, size, API_ADDRESS);
+            else if (is_ours && unsupported_is_word(line, size, API_NAME))
                 return true;
             is_address = false;
             line += size;
@@ -195,7 +195,7 @@ static void tell_plain(const struct telling *t)
             user = user || asks_for_user(security);
             read_only = read_only || json_get_bool(security, "readOnlyRootFilesystem", false);
             words = words || wants_message_file(container);
-            if (says(container, API_NAME)) {
+            if (unsupported_container_names(container, API_NAME)) {
                 name = true;
                 kubeconfig = kubeconfig && has_kubeconfig(container);
             }
@@ -235,9 +235,10 @@ static void tell_skipped(void *context, const char *kind, const char *name, cons
                      keys, kind, kube_meta_namespace(t->pod), name));
 }
 
-void pod_gaps_tell(struct arena *arena, const struct json *pod,
-                   const struct pod_gaps_machine *machine, const struct node_objects *objects,
-                   pod_gap_tell *tell, void *context)
+void plan_unsupported_report(struct arena *arena, const struct json *pod,
+                             const struct plan_unsupported_machine *machine,
+                             const struct node_objects *objects, plan_unsupported_tell *tell,
+                             void *context)
 {
     static const char *const LISTS[] = {"initContainers", "containers"};
     struct telling t = {arena, pod, machine, tell, context};

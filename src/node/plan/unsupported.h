@@ -9,17 +9,18 @@
 
 #include <stdbool.h>
 
-typedef void pod_gap_tell(void *context, const char *reason, const char *message);
+typedef void plan_unsupported_tell(void *context, const char *reason, const char *message);
 
 /* Where the pod runs. */
-struct pod_gaps_machine {
+struct plan_unsupported_machine {
     bool nested;       /* pods are an ordinary user's */
     bool plain;        /* they have no namespaces */
     const char *hosts; /* content of its /etc/hosts, which plain pods have for theirs */
 };
 
-void pod_gaps_tell(struct arena *arena, const struct json *pod,
-                   const struct pod_gaps_machine *machine, const struct node_objects *objects,
-                   pod_gap_tell *tell, void *context);
+void plan_unsupported_report(struct arena *arena, const struct json *pod,
+                             const struct plan_unsupported_machine *machine,
+                             const struct node_objects *objects, plan_unsupported_tell *tell,
+                             void *context);
 
 #endif

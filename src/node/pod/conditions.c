@@ -18,7 +18,7 @@ void pod_health_add_name(struct arena *arena, const char **names, const char *na
     *names = *names ? arena_printf(arena, "%s %s", *names, name) : name;
 }
 
-static const struct json *find(const struct json *conditions, const char *type)
+static const struct json *conditions_find(const struct json *conditions, const char *type)
 {
     JSON_EACH (condition, conditions) {
         if (str_eq(json_get_string(condition, "type", ""), type))
@@ -57,7 +57,8 @@ static struct verdict judge_gates(struct arena *arena, const struct json *pod)
     const char *complaints = NULL;
     JSON_EACH (gate, json_at(pod, "spec", "readinessGates", NULL)) {
         const char *type = json_get_string(gate, "conditionType", "");
-        const struct json *condition = find(json_at(pod, "status", "conditions", NULL), type);
+        const struct json *condition =
+            conditions_find(json_at(pod, "status", "conditions", NULL), type);
         const char *status = json_get_string(condition, "status", ""), *complaint = NULL;
         if (!condition)
             complaint = arena_printf(
@@ -75,10 +76,10 @@ static struct verdict judge_gates(struct arena *arena, const struct json *pod)
                       : (struct verdict){true, NULL, NULL};
 }
 
-static void add(struct arena *arena, struct json *conditions, const struct json *old,
-                const char *type, const struct verdict *verdict, int64_t now_ms)
+static void conditions_add(struct arena *arena, struct json *conditions, const struct json *old,
+                           const char *type, const struct verdict *verdict, int64_t now_ms)
 {
-    const struct json *before = find(old, type);
+    const struct json *before = conditions_find(old, type);
     const char *status = verdict->value ? "True" : "False";
     struct json *condition = before ? json_clone(arena, before) : json_object(arena);
     json_set_string(arena, condition, "type", type);
@@ -115,9 +116,9 @@ struct json *pod_conditions_make(struct arena *arena, const struct json *pod,
     const struct verdict evicted = {true, "TerminationByKubelet", health->evicted};
     struct json *conditions = json_array(arena);
     for (size_t i = 0; i < ARRAY_SIZE(OURS); i++)
-        add(arena, conditions, old, OURS[i].type, &OURS[i].verdict, now_ms);
+        conditions_add(arena, conditions, old, OURS[i].type, &OURS[i].verdict, now_ms);
     if (health->evicted)
-        add(arena, conditions, old, DISRUPTED, &evicted, now_ms);
+        conditions_add(arena, conditions, old, DISRUPTED, &evicted, now_ms);
     JSON_EACH (condition, old) {
         bool is_ours = health->evicted && str_eq(json_get_string(condition, "type", ""), DISRUPTED);
         for (size_t i = 0; i < ARRAY_SIZE(OURS); i++)

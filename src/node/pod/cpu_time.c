@@ -15,28 +15,28 @@
 enum { TEXT_MAX = 64 };
 
 /* In a directory of its own: control watches the pod's, and is not to be woken by every probe. */
-static char *path_of(const char *directory, const char *container)
+static char *cpu_time_path_of(const char *directory, const char *container)
 {
     return mem_printf("%s/spent/%s", directory, container);
 }
 
 /* Written over, always as long: whoever reads finds one whole line. */
-void pod_spent_store(const char *directory, const char *container, int64_t run, int64_t cpu_ns)
+void pod_cpu_time_store(const char *directory, const char *container, int64_t run, int64_t cpu_ns)
 {
     char line[TEXT_MAX];
     int size = snprintf(line, sizeof(line), "%020" PRId64 " %020" PRId64 "\n", run, cpu_ns);
-    _cleanup_free_ char *folder = path_of(directory, "");
-    _cleanup_free_ char *path = path_of(directory, container);
+    _cleanup_free_ char *folder = cpu_time_path_of(directory, "");
+    _cleanup_free_ char *path = cpu_time_path_of(directory, container);
     (void)mkdir(folder, 0700);
     _cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd >= 0)
         (void)file_write_all(fd, line, (size_t)size, NULL);
 }
 
-int64_t pod_spent_load(const char *directory, const char *container, int64_t run)
+int64_t pod_cpu_time_load(const char *directory, const char *container, int64_t run)
 {
     int64_t of_run, cpu_ns;
-    _cleanup_free_ char *path = path_of(directory, container);
+    _cleanup_free_ char *path = cpu_time_path_of(directory, container);
     _cleanup_buf_ struct buf text;
     buf_init(&text, TEXT_MAX);
     if (file_read(path, &text, NULL) < 0 ||

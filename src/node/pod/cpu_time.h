@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /* A figure to be shown: nobody waits for the disk, and one that is full is nobody's trouble. */
-void pod_spent_store(const char *directory, const char *container, int64_t run, int64_t cpu_ns);
+void pod_cpu_time_store(const char *directory, const char *container, int64_t run, int64_t cpu_ns);
 /* 0 where nothing was written in that run, which is counted by restarts. */
-int64_t pod_spent_load(const char *directory, const char *container, int64_t run);
+int64_t pod_cpu_time_load(const char *directory, const char *container, int64_t run);
 
 #endif

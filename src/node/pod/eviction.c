@@ -56,7 +56,7 @@ static int64_t measure_period(const struct pod_runner *runner)
     return storage_is_limited(runner_pod(runner)) ? MEASURE_EACH_MS : MEASURE_DEFAULT_MS;
 }
 
-static void judge(struct pod_runner *runner, const struct storage_walk *walk)
+static void eviction_judge_walk(struct pod_runner *runner, const struct storage_walk *walk)
 {
     if (is_ending(runner))
         return; /* since the walk began */
@@ -68,13 +68,13 @@ static void judge(struct pod_runner *runner, const struct storage_walk *walk)
     loop_timer_start(&runner->measure, rest > period ? rest : period);
 }
 
-static void walked(struct loop_work *work)
+static void on_eviction_walked(struct loop_work *work)
 {
     struct storage_walk *walk = CONTAINER_OF(work, struct storage_walk, work);
     if (walk->runner) {
         walk->runner->host->is_measuring = false;
         walk->runner->walk = NULL;
-        judge(walk->runner, walk);
+        eviction_judge_walk(walk->runner, walk);
     }
     arena_free(walk->arena);
     free(walk);
@@ -93,7 +93,7 @@ void pod_runner_on_measure(struct loop_timer *timer)
     struct storage_place *places;
     size_t count = storage_places(arena, runner_pod(runner), runner->directory, &places);
     struct storage_walk *walk = mem_zalloc(sizeof(*walk));
-    *walk = (struct storage_walk){.work = {.work = do_walk, .done = walked},
+    *walk = (struct storage_walk){.work = {.work = do_walk, .done = on_eviction_walked},
                                   .runner = runner,
                                   .arena = arena,
                                   .places = places,

@@ -30,7 +30,7 @@ const char *probe_kind_title(enum probe_kind kind)
     return TITLES[kind];
 }
 
-static int64_t smaller(int64_t a, int64_t b)
+static int64_t probe_smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -42,7 +42,7 @@ static int64_t first_try(const struct probe_figures *figures, enum probe_kind ki
     if (figures->initial_delay_ms > 0 || kind == PROBE_READINESS)
         return now_ms + figures->initial_delay_ms;
     return now_ms + (kind == PROBE_LIVENESS ? figures->period_ms
-                                            : smaller(figures->period_ms, FIRST_TRY_MS));
+                                            : probe_smaller(figures->period_ms, FIRST_TRY_MS));
 }
 
 void probe_set_begin(struct probe_set *set, int64_t now_ms)
@@ -74,20 +74,20 @@ int64_t probe_set_next(const struct probe_set *set, enum probe_kind kind)
 
 /* Until a container was ready once, a failure changes nothing, so asking more often only finds the
  * moment sooner at which it can be used. */
-static int64_t period(const struct probe_set *set, enum probe_kind kind)
+static int64_t probe_period(const struct probe_set *set, enum probe_kind kind)
 {
     const struct probe_figures *figures = set->figures[kind];
     const struct probe_run *run = &set->runs[kind];
     if (kind != PROBE_READINESS || run->has_passed || run->in_a_row >= EAGER_DOUBLINGS)
         return figures->period_ms;
-    return smaller(figures->period_ms, (int64_t)FIRST_TRY_MS << run->in_a_row);
+    return probe_smaller(figures->period_ms, (int64_t)FIRST_TRY_MS << run->in_a_row);
 }
 
 /* Tries that were missed are not made up for. */
 void probe_set_tried(struct probe_set *set, enum probe_kind kind, int64_t now_ms)
 {
     struct probe_run *run = &set->runs[kind];
-    int64_t step = period(set, kind);
+    int64_t step = probe_period(set, kind);
     run->next_ms += step;
     if (run->next_ms <= now_ms)
         run->next_ms = now_ms + step;

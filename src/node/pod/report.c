@@ -29,14 +29,15 @@ static struct pod_runner *end_call(struct runner_call *call)
     return runner;
 }
 
-static int64_t version_of(const struct json *object)
+static int64_t report_version_of(const struct json *object)
 {
     return strtoll(kube_meta_resource_version(object), NULL, 10);
 }
 
 void pod_runner_see(struct pod_runner *runner, struct kube_object *object)
 {
-    if (object != runner->object && version_of(object->json) >= version_of(runner_pod(runner))) {
+    if (object != runner->object &&
+        report_version_of(object->json) >= report_version_of(runner_pod(runner))) {
         kube_object_unref(runner->object);
         runner->object = kube_object_ref(object);
     }
@@ -110,7 +111,7 @@ bool pod_runner_publish(struct pod_runner *runner)
     return true;
 }
 
-static void on_deleted(void *context, struct json *object, const struct err *err)
+static void on_report_deleted(void *context, struct json *object, const struct err *err)
 {
     struct pod_runner *runner = end_call(context);
     if (!runner)
@@ -127,5 +128,5 @@ void pod_runner_confirm_deletion(struct pod_runner *runner)
     const struct kube_delete_options options = {.grace_period_seconds = 0, .uid = runner->uid};
     runner->deleted = true;
     kube_delete(runner->host->client, &KUBE_PODS, runner->object->namespace_, runner->object->name,
-                &options, on_deleted, begin_call(runner));
+                &options, on_report_deleted, begin_call(runner));
 }

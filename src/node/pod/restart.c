@@ -62,7 +62,7 @@ void restart_rule_write(const struct restart_rule *rule, struct buf *buf)
         buf_printf(buf, " %d", rule->codes[i]);
 }
 
-static bool holds(const struct restart_rule *rule, int exit_code)
+static bool restart_rule_holds(const struct restart_rule *rule, int exit_code)
 {
     bool found = false;
     for (size_t i = 0; i < rule->count; i++)
@@ -73,7 +73,7 @@ static bool holds(const struct restart_rule *rule, int exit_code)
 static bool one_holds(const struct restart_rules *rules, int exit_code)
 {
     for (size_t i = 0; rules && i < rules->count; i++)
-        if (holds(&rules->items[i], exit_code))
+        if (restart_rule_holds(&rules->items[i], exit_code))
             return true;
     return false;
 }

@@ -102,7 +102,7 @@ void pod_runner_collect_usage(const struct pod_runner *runner, struct usage_samp
         row.is_counted = cgroup_usage(&groups, container->name, &row.usage);
         if (!row.is_counted)
             row.usage.cpu_ns =
-                pod_spent_load(runner->directory, container->name, container->restarts);
+                pod_cpu_time_load(runner->directory, container->name, container->restarts);
         usage_sample_add(sample, &row);
     }
 }
@@ -137,12 +137,12 @@ void pod_runner_tell(struct pod_runner *runner, const char *container, bool is_w
 /* Tell what happened since the state we know. */
 static void runner_tell_news(struct pod_runner *runner, const struct pod_state *fresh)
 {
-    const struct pod_news *news;
+    const struct pod_event *news;
     int64_t number = runner->state.told + 1;
-    if (number <= fresh->told - POD_NEWS_MAX)
-        number = fresh->told - POD_NEWS_MAX + 1;
+    if (number <= fresh->told - POD_EVENTS_MAX)
+        number = fresh->told - POD_EVENTS_MAX + 1;
     for (; number <= fresh->told; number++)
-        if ((news = pod_state_news(fresh, number)))
+        if ((news = pod_state_event(fresh, number)))
             pod_runner_tell(runner, news->container, news->is_warning, news->reason, news->message);
 }
 
@@ -173,7 +173,7 @@ static void on_supervisor_alive(void *context)
     pod_runner_move(runner, RUNNER_RUNNING);
     pod_runner_load_state(runner, true);
     pod_runner_tell_deadline(runner);
-    if (!runner->host->plain && pod_uses_host_network(runner_pod(runner)))
+    if (!runner->host->plain && plan_uses_host_network(runner_pod(runner)))
         host_names_changed(runner->host->host_names); /* since its file was made */
     pod_runner_work(runner);
 }
@@ -326,7 +326,7 @@ struct pod_runner *pod_runner_free(struct pod_runner *runner)
     loop_timer_stop(&runner->retry);
     pod_runner_end_measuring(runner);
     runner->host->starting -= pod_runner_state(runner) == RUNNER_STARTING;
-    pod_preparation_abandon(runner->preparation);
+    plan_preparation_abandon(runner->preparation);
     supervisor_link_free(runner->link);
     if (runner->call)
         runner->call->runner = NULL;

@@ -15,7 +15,7 @@
 struct pod_host {
     struct loop *loop;
     struct kube_client *client;
-    struct node_space *space;
+    struct node_namespaces *space;
     const struct cgroup_base *groups; /* below which pods have their control groups */
     const char *state_dir;
     struct node_size size;   /* of each node */

@@ -38,9 +38,9 @@ struct pod_runner {
     char *peers;                   /* name of the directory it shares with its job, or NULL */
     bool has_spec; /* it is planned, since the machine was started and as pods run here now */
     int64_t started_ms;
-    int64_t deadline_ms;                 /* as its supervisor was given it with the spec; 0: none */
-    struct state_machine machine;        /* an enum runner_state */
-    struct pod_preparation *preparation; /* under way, before the supervisor is started, or NULL */
+    int64_t deadline_ms;          /* as its supervisor was given it with the spec; 0: none */
+    struct state_machine machine; /* an enum runner_state */
+    struct plan_preparation *preparation; /* under way, before the supervisor is started, or NULL */
     struct supervisor_link *link;
     struct pod_state state;
     bool has_state;
@@ -108,7 +108,7 @@ void pod_runner_on_measure(struct loop_timer *timer);
  * back to pod_runner_work(), or to pod_runner_refuse(). */
 bool pod_runner_has_tokens(struct pod_runner *runner);
 /* It cannot be started as it is, for now. */
-void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal *refusal,
+void pod_runner_refuse(struct pod_runner *runner, const struct plan_refusal *refusal,
                        const struct err *err);
 
 /* Its deadline may have been changed since its supervisor was given one. */

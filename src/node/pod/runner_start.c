@@ -20,7 +20,7 @@ enum {
 };
 
 /* In the kubelet's words. Volumes are the pod's, whichever container wants them. */
-static void start_tell_refusal(struct pod_runner *runner, const struct pod_plan_refusal *refusal,
+static void start_tell_refusal(struct pod_runner *runner, const struct plan_refusal *refusal,
                                const struct err *err)
 {
     char message[sizeof("Error: ") + sizeof(err->message)];
@@ -32,7 +32,7 @@ static void start_tell_refusal(struct pod_runner *runner, const struct pod_plan_
     pod_runner_tell(runner, refusal->container, true, "Failed", message);
 }
 
-void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal *refusal,
+void pod_runner_refuse(struct pod_runner *runner, const struct plan_refusal *refusal,
                        const struct err *err)
 {
     bool is_news = !str_eq(runner->refusal_message, err->message);
@@ -47,7 +47,7 @@ void pod_runner_refuse(struct pod_runner *runner, const struct pod_plan_refusal 
 
 static int start_take_address(struct pod_runner *runner, struct err *err)
 {
-    if (runner->host->plain || pod_uses_host_network(runner_pod(runner))) {
+    if (runner->host->plain || plan_uses_host_network(runner_pod(runner))) {
         str_copy(runner->address, sizeof(runner->address), runner->node_address);
         return 0;
     }
@@ -61,7 +61,7 @@ static void start_tell_limits(struct pod_runner *runner)
 {
     const struct json *pod = runner_pod(runner);
     const struct cgroup_base *groups = runner->host->groups;
-    const char *not_held = pod_limits_not_held(pod, cgroup_controllers(&groups->trees));
+    const char *not_held = plan_limits_not_enforced(pod, cgroup_controllers(&groups->trees));
     if (not_held)
         kube_event(runner->host->client, pod, POD_RUNNER_COMPONENT, "Warning", "LimitsNotEnforced",
                    "limits of %s are not enforced here: %s", not_held, cgroup_base_advice(groups));
@@ -85,12 +85,13 @@ static void start_tell_gaps(struct pod_runner *runner)
     buf_init(&hosts, HOSTS_MAX);
     if (runner->host->plain) /* a machine without the file knows no name by it */
         (void)file_read("/etc/hosts", &hosts, NULL);
-    const struct pod_gaps_machine machine = {
+    const struct plan_unsupported_machine machine = {
         .nested = runner->host->nested,
         .plain = runner->host->plain != NULL,
         .hosts = hosts.data,
     };
-    pod_gaps_tell(arena, runner_pod(runner), &machine, &runner->host->objects, on_pod_gap, runner);
+    plan_unsupported_report(arena, runner_pod(runner), &machine, &runner->host->objects, on_pod_gap,
+                            runner);
 }
 
 static void start_forget_refusal(struct pod_runner *runner)
@@ -100,12 +101,12 @@ static void start_forget_refusal(struct pod_runner *runner)
 
 void pod_runner_refuse_sandbox(struct pod_runner *runner, const struct err *err)
 {
-    const struct pod_plan_refusal refusal = {.reason = "FailedCreatePodSandBox"};
+    const struct plan_refusal refusal = {.reason = "FailedCreatePodSandBox"};
     pod_runner_refuse(runner, &refusal, err);
 }
 
 /* It is planned: say what the plan leaves out. */
-static void start_note_plan(struct pod_runner *runner, const struct pod_prepared *prepared)
+static void start_note_plan(struct pod_runner *runner, const struct plan_prepared *prepared)
 {
     runner->has_spec = true;
     runner->deadline_ms = prepared->deadline_ms;
@@ -119,7 +120,7 @@ static void start_note_plan(struct pod_runner *runner, const struct pod_prepared
         pod_runner_refresh_all(runner);
 }
 
-static void on_pod_prepared(void *context, struct pod_prepared *prepared)
+static void on_pod_prepared(void *context, struct plan_prepared *prepared)
 {
     struct pod_runner *runner = context;
     runner->preparation = NULL;
@@ -173,7 +174,7 @@ void pod_runner_start(struct pod_runner *runner)
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         pod_runner_keep_peers(runner, peers_name(arena, runner_pod(runner)));
     }
-    const struct pod_preparation_order order = {
+    const struct plan_preparation_order order = {
         .pod = runner->object,
         .directory = runner->directory,
         .address = runner->address,
@@ -183,5 +184,5 @@ void pod_runner_start(struct pod_runner *runner)
         .is_planned = runner->has_spec,
     };
     pod_runner_move(runner, RUNNER_STARTING);
-    runner->preparation = pod_preparation_start(runner->host, &order, on_pod_prepared, runner);
+    runner->preparation = plan_preparation_start(runner->host, &order, on_pod_prepared, runner);
 }

@@ -58,7 +58,7 @@ void pod_runner_wait_for_node(struct pod_runner *runner)
         const struct pod_stop pause = {.grace_ms = grace_s * 1000, .pause = true};
         stop_tell_supervisor(runner, &pause);
     } else if (pod_runner_state(runner) == RUNNER_WAITING && !runner->refusal_reason[0]) {
-        const struct pod_plan_refusal refusal = {.reason = "NodeNotReady"};
+        const struct plan_refusal refusal = {.reason = "NodeNotReady"};
         struct err err = ERR_INIT;
         err_set(&err, ERR_UNAVAILABLE,
                 "the cluster was started without node '%s'. Start it with the node again "

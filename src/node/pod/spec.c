@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* Room for `wanted` items; those there are kept. */
-static void *grow(struct arena *arena, void *items, size_t count, size_t wanted, size_t *capacity,
-                  size_t size)
+static void *spec_grow_list(struct arena *arena, void *items, size_t count, size_t wanted,
+                            size_t *capacity, size_t size)
 {
     if (wanted <= *capacity)
         return items;
@@ -27,8 +27,8 @@ static void *grow(struct arena *arena, void *items, size_t count, size_t wanted,
 void pod_strings_add(struct arena *arena, struct pod_strings *list, const char *text)
 {
     /* One more than the new count, for the NULL behind the last. */
-    list->items =
-        grow(arena, list->items, list->count, list->count + 2, &list->capacity, sizeof(char *));
+    list->items = spec_grow_list(arena, list->items, list->count, list->count + 2, &list->capacity,
+                                 sizeof(char *));
     list->items[list->count++] = text;
     list->items[list->count] = NULL;
 }
@@ -37,14 +37,14 @@ struct pod_container *pod_spec_add_container(struct arena *arena, struct pod_spe
                                              const char *name)
 {
     spec->containers =
-        grow(arena, spec->containers, spec->container_count, spec->container_count + 1,
-             &spec->container_capacity, sizeof(*spec->containers));
+        spec_grow_list(arena, spec->containers, spec->container_count, spec->container_count + 1,
+                       &spec->container_capacity, sizeof(*spec->containers));
     struct pod_container *container = &spec->containers[spec->container_count++];
     *container = (struct pod_container){.name = name,
                                         .user = -1,
                                         .group = -1,
                                         .restart = -1,
-                                        .capabilities = pod_capabilities_default()};
+                                        .capabilities = capabilities_default()};
     return container;
 }
 
@@ -52,8 +52,8 @@ struct pod_mount *pod_container_add_mount(struct arena *arena, struct pod_contai
                                           const char *target, const char *source)
 {
     container->mounts =
-        grow(arena, container->mounts, container->mount_count, container->mount_count + 1,
-             &container->mount_capacity, sizeof(*container->mounts));
+        spec_grow_list(arena, container->mounts, container->mount_count, container->mount_count + 1,
+                       &container->mount_capacity, sizeof(*container->mounts));
     /* Kept in order of length, so that a mount inside another comes after it. */
     size_t position = container->mount_count++;
     while (position > 0 && strlen(container->mounts[position - 1].target) > strlen(target)) {
@@ -66,8 +66,9 @@ struct pod_mount *pod_container_add_mount(struct arena *arena, struct pod_contai
 
 struct pod_memory *pod_spec_add_memory(struct arena *arena, struct pod_spec *spec, const char *path)
 {
-    spec->memories = grow(arena, spec->memories, spec->memory_count, spec->memory_count + 1,
-                          &spec->memory_capacity, sizeof(*spec->memories));
+    spec->memories =
+        spec_grow_list(arena, spec->memories, spec->memory_count, spec->memory_count + 1,
+                       &spec->memory_capacity, sizeof(*spec->memories));
     struct pod_memory *memory = &spec->memories[spec->memory_count++];
     *memory = (struct pod_memory){.path = path, .group = -1};
     return memory;
@@ -76,8 +77,8 @@ struct pod_memory *pod_spec_add_memory(struct arena *arena, struct pod_spec *spe
 struct restart_rule *pod_container_add_rule(struct arena *arena, struct pod_container *container)
 {
     struct restart_rules *rules = &container->rules;
-    rules->items = grow(arena, rules->items, rules->count, rules->count + 1, &rules->capacity,
-                        sizeof(*rules->items));
+    rules->items = spec_grow_list(arena, rules->items, rules->count, rules->count + 1,
+                                  &rules->capacity, sizeof(*rules->items));
     return &rules->items[rules->count++];
 }
 

@@ -47,19 +47,19 @@ struct container_state *pod_state_find(const struct pod_state *state, const char
     return NULL;
 }
 
-struct pod_news *pod_state_add_news(struct pod_state *state, int64_t number)
+struct pod_event *pod_state_add_event(struct pod_state *state, int64_t number)
 {
-    struct pod_news **slot = &state->news[number % POD_NEWS_MAX];
+    struct pod_event **slot = &state->news[number % POD_EVENTS_MAX];
     free(*slot);
     *slot = mem_zalloc(sizeof(**slot));
     (*slot)->number = state->told = number;
     return *slot;
 }
 
-void pod_state_tell(struct pod_state *state, const char *container, bool is_warning,
-                    const char *reason, const char *format, ...)
+void pod_state_record_event(struct pod_state *state, const char *container, bool is_warning,
+                            const char *reason, const char *format, ...)
 {
-    struct pod_news *news = pod_state_add_news(state, state->told + 1);
+    struct pod_event *news = pod_state_add_event(state, state->told + 1);
     news->is_warning = is_warning;
     str_copy(news->container, sizeof(news->container), container ? container : "");
     str_copy(news->reason, sizeof(news->reason), reason);
@@ -69,9 +69,9 @@ void pod_state_tell(struct pod_state *state, const char *container, bool is_warn
     va_end(args);
 }
 
-const struct pod_news *pod_state_news(const struct pod_state *state, int64_t number)
+const struct pod_event *pod_state_event(const struct pod_state *state, int64_t number)
 {
-    const struct pod_news *news = number > 0 ? state->news[number % POD_NEWS_MAX] : NULL;
+    const struct pod_event *news = number > 0 ? state->news[number % POD_EVENTS_MAX] : NULL;
     return news && news->number == number ? news : NULL;
 }
 

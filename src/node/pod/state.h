@@ -16,8 +16,8 @@ enum {
     POD_REASON_MAX = 64,
     POD_IMAGE_MAX = 512,
     POD_MESSAGE_MAX = ERR_MESSAGE_MAX,
-    POD_LAST_WORDS_MAX = 4096, /* bytes of a termination message, as in Kubernetes */
-    POD_NEWS_MAX = 64,         /* of the newest so many; who reads late misses the older */
+    POD_TERMINATION_MESSAGE_MAX = 4096, /* bytes of a termination message, as in Kubernetes */
+    POD_EVENTS_MAX = 64,                /* of the newest so many; who reads late misses the older */
 };
 
 enum container_phase { CONTAINER_WAITING, CONTAINER_RUNNING, CONTAINER_TERMINATED };
@@ -28,7 +28,7 @@ struct container_end {
     int signal; /* that ended it, or 0 */
     int64_t started_ms, finished_ms;
     char reason[POD_REASON_MAX]; /* "Completed", "Error", "OOMKilled", "StartError", … */
-    char message[POD_LAST_WORDS_MAX + 1];
+    char message[POD_TERMINATION_MESSAGE_MAX + 1];
 };
 
 struct container_state {
@@ -49,7 +49,7 @@ struct container_state {
 };
 
 /* Something that happened and is to be told as an event of the pod. */
-struct pod_news {
+struct pod_event {
     int64_t number; /* grows by one, also from one supervisor to the next; 0: none */
     bool is_warning;
     char container[64]; /* it is about; "": the whole pod */
@@ -61,8 +61,8 @@ struct pod_state {
     bool finished; /* nothing runs and nothing will */
     /* Why the pod as a whole was ended: "DeadlineExceeded", "Evicted"; or "". */
     char reason[POD_REASON_MAX], message[POD_MESSAGE_MAX];
-    int64_t told;                        /* number of the newest news */
-    struct pod_news *news[POD_NEWS_MAX]; /* number n at n % POD_NEWS_MAX, or NULL */
+    int64_t told;                           /* number of the newest news */
+    struct pod_event *news[POD_EVENTS_MAX]; /* number n at n % POD_NEWS_MAX, or NULL */
     size_t count;
     struct container_state *containers; /* in the spec's order */
 };
@@ -76,14 +76,14 @@ struct container_state *pod_state_add(struct pod_state *state, const char *name)
 struct container_state *pod_state_find(const struct pod_state *state, const char *name);
 
 /* Add to the news, about a container or, with NULL, the whole pod. */
-void pod_state_tell(struct pod_state *state, const char *container, bool is_warning,
-                    const char *reason, const char *format, ...)
+void pod_state_record_event(struct pod_state *state, const char *container, bool is_warning,
+                            const char *reason, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 /* An empty entry with that number, which becomes the newest; one with the same slot is forgotten.
  * For pod/state_text.c. */
-struct pod_news *pod_state_add_news(struct pod_state *state, int64_t number);
+struct pod_event *pod_state_add_event(struct pod_state *state, int64_t number);
 /* News with that number, or NULL if it is forgotten or yet to come. */
-const struct pod_news *pod_state_news(const struct pod_state *state, int64_t number);
+const struct pod_event *pod_state_event(const struct pod_state *state, int64_t number);
 
 void pod_state_write(const struct pod_state *state, struct buf *buf);
 /* The state read is the caller's to release; on failure nothing is left. */

@@ -30,10 +30,10 @@ static const struct record_row POD_ROWS[] = {
 static const struct record_table POD_TABLE = RECORD_TABLE(POD_ROWS);
 
 static const struct record_row NEWS_ROWS[] = {
-    RECORD_ROW_BOOL(struct pod_news, is_warning, "news-warning"),
-    RECORD_ROW_CHARS(struct pod_news, container, "news-container"),
-    RECORD_ROW_CHARS(struct pod_news, reason, "news-reason"),
-    RECORD_ROW_CHARS(struct pod_news, message, "news-message"),
+    RECORD_ROW_BOOL(struct pod_event, is_warning, "news-warning"),
+    RECORD_ROW_CHARS(struct pod_event, container, "news-container"),
+    RECORD_ROW_CHARS(struct pod_event, reason, "news-reason"),
+    RECORD_ROW_CHARS(struct pod_event, message, "news-message"),
 };
 static const struct record_table NEWS_TABLE = RECORD_TABLE(NEWS_ROWS);
 
@@ -94,8 +94,8 @@ static const struct record_table END_TABLE = RECORD_TABLE(END_ROWS);
 
 static void state_write_news(const struct pod_state *state, struct buf *buf)
 {
-    for (int64_t number = state->told - POD_NEWS_MAX + 1; number <= state->told; number++) {
-        const struct pod_news *news = pod_state_news(state, number);
+    for (int64_t number = state->told - POD_EVENTS_MAX + 1; number <= state->told; number++) {
+        const struct pod_event *news = pod_state_event(state, number);
         if (!news)
             continue;
         record_write_int(buf, KEY_NEWS, number);
@@ -129,7 +129,7 @@ void pod_state_write(const struct pod_state *state, struct buf *buf)
 /* Where the reader stands: each pointer is NULL until its part of the text is open. */
 struct state_reader {
     struct pod_state *state;
-    struct pod_news *news;
+    struct pod_event *news;
     struct container_state *container;
     struct container_end *end;
 };
@@ -141,7 +141,7 @@ static int state_open_part(struct state_reader *reader, const char *key, const c
     if (str_eq(key, KEY_NEWS)) {
         int64_t number;
         int result = str_to_int64(value, 1, INT64_MAX / 2, &number, err);
-        reader->news = result < 0 ? NULL : pod_state_add_news(reader->state, number);
+        reader->news = result < 0 ? NULL : pod_state_add_event(reader->state, number);
         return result;
     }
     if (str_eq(key, KEY_CONTAINER)) {

@@ -21,7 +21,8 @@ static const struct container_state *find_state(const struct builder *b, const c
     return b->input->state ? pod_state_find(b->input->state, name) : NULL;
 }
 
-static void set_time(struct arena *arena, struct json *object, const char *name, int64_t wall_ms)
+static void status_set_time(struct arena *arena, struct json *object, const char *name,
+                            int64_t wall_ms)
 {
     char text[MOMENT_TEXT_MAX];
     moment_format(wall_ms, text);
@@ -34,8 +35,8 @@ static const char *container_id(const struct builder *b, const char *name, int64
                         (long long)run);
 }
 
-static struct json *terminated(const struct builder *b, const char *name, int64_t run,
-                               const struct container_end *end)
+static struct json *status_terminated(const struct builder *b, const char *name, int64_t run,
+                                      const struct container_end *end)
 {
     struct json *wrapper = json_object(b->arena);
     if (!end->known)
@@ -47,13 +48,13 @@ static struct json *terminated(const struct builder *b, const char *name, int64_
     json_set_string(b->arena, state, "reason", end->reason);
     if (end->message[0])
         json_set_string(b->arena, state, "message", end->message);
-    set_time(b->arena, state, "startedAt", end->started_ms);
-    set_time(b->arena, state, "finishedAt", end->finished_ms);
+    status_set_time(b->arena, state, "startedAt", end->started_ms);
+    status_set_time(b->arena, state, "finishedAt", end->finished_ms);
     json_set_string(b->arena, state, "containerID", container_id(b, name, run));
     return wrapper;
 }
 
-static struct json *waiting(struct arena *arena, const char *reason, const char *message)
+static struct json *status_waiting(struct arena *arena, const char *reason, const char *message)
 {
     struct json *wrapper = json_object(arena);
     struct json *state = json_ensure_object(arena, wrapper, "waiting");
@@ -78,27 +79,27 @@ static struct json *current_state(const struct builder *b, const struct containe
 {
     const struct pod_status_input *input = b->input;
     if (is_refused(input, state, name))
-        return waiting(b->arena,
-                       str_eq(input->refusal_reason, "FailedMount") ? "ContainerCreating"
-                                                                    : input->refusal_reason,
-                       input->refusal_message);
+        return status_waiting(b->arena,
+                              str_eq(input->refusal_reason, "FailedMount") ? "ContainerCreating"
+                                                                           : input->refusal_reason,
+                              input->refusal_message);
     if (!state)
-        return waiting(b->arena, b->health.initialized ? "ContainerCreating" : "PodInitializing",
-                       NULL);
+        return status_waiting(
+            b->arena, b->health.initialized ? "ContainerCreating" : "PodInitializing", NULL);
     switch (state->phase) {
     case CONTAINER_RUNNING: {
         struct json *wrapper = json_object(b->arena);
-        set_time(b->arena, json_ensure_object(b->arena, wrapper, "running"), "startedAt",
-                 state->started_ms);
+        status_set_time(b->arena, json_ensure_object(b->arena, wrapper, "running"), "startedAt",
+                        state->started_ms);
         return wrapper;
     }
     case CONTAINER_TERMINATED:
-        return terminated(b, name, state->restarts, &state->end);
+        return status_terminated(b, name, state->restarts, &state->end);
     case CONTAINER_WAITING:
     default:
-        return waiting(b->arena,
-                       b->health.initialized || state->restarts ? state->reason : "PodInitializing",
-                       state->message);
+        return status_waiting(
+            b->arena, b->health.initialized || state->restarts ? state->reason : "PodInitializing",
+            state->message);
     }
 }
 
@@ -120,7 +121,7 @@ static bool has_succeeded(const struct container_state *state)
     return state && state->phase == CONTAINER_TERMINATED && state->end.exit_code == 0;
 }
 
-static bool is_sidecar(const struct json *container, bool init)
+static bool status_is_sidecar(const struct json *container, bool init)
 {
     return init && str_eq(json_get_string(container, "restartPolicy", ""), "Always");
 }
@@ -153,13 +154,14 @@ static struct json *container_status(struct builder *b, const struct json *conta
         state && state->image[0] ? state->image : json_get_string(container, "image", "");
     /* While the pod cannot start, the state is that of a supervisor which is no more. */
     bool runs = state && state->phase == CONTAINER_RUNNING && !b->input->refusal_reason;
-    bool to_end = init && !is_sidecar(container, init); /* its end is what it is for */
+    bool to_end = init && !status_is_sidecar(container, init); /* its end is what it is for */
     bool ready = to_end ? has_succeeded(state) : runs && state->ready;
     struct json *status = json_object(arena);
     json_set_string(arena, status, "name", name);
     json_set(arena, status, "state", current_state(b, state, name));
     json_set(arena, status, "lastState",
-             state ? terminated(b, name, state->restarts - 1, &state->last) : json_object(arena));
+             state ? status_terminated(b, name, state->restarts - 1, &state->last)
+                   : json_object(arena));
     json_set_bool(arena, status, "ready", ready);
     json_set_int(arena, status, "restartCount", state ? newest_run(state) : 0);
     json_set_string(arena, status, "image", image);
@@ -176,13 +178,13 @@ static struct json *container_status(struct builder *b, const struct json *conta
 }
 
 /* As the kubelet counts: pending while one of them has never run, then running until the end. */
-static const char *phase(const struct builder *b)
+static const char *status_phase(const struct builder *b)
 {
     const struct pod_state *state = b->input->state;
     const struct json *spec = json_get(b->input->pod, "spec");
     bool succeeded = true, all_have_run = true;
     JSON_EACH (container, json_get(spec, "initContainers")) {
-        if (!is_sidecar(container, true))
+        if (!status_is_sidecar(container, true))
             succeeded =
                 succeeded && has_succeeded(find_state(b, json_get_string(container, "name", "")));
     }
@@ -216,7 +218,7 @@ static void find_initialized(struct builder *b)
     JSON_EACH (container, json_get(spec, "initContainers")) {
         const char *name = json_get_string(container, "name", "");
         const struct container_state *state = find_state(b, name);
-        if (!(is_sidecar(container, true) ? state && state->started : has_succeeded(state)))
+        if (!(status_is_sidecar(container, true) ? state && state->started : has_succeeded(state)))
             pod_health_add_name(b->arena, &b->health.incomplete, name);
     }
     b->health.initialized = begun || !b->health.incomplete;
@@ -230,7 +232,7 @@ struct json *pod_status_build(struct arena *arena, const struct pod_status_input
     struct json *status = json_object(arena);
     struct json *inits = make_statuses(&b, json_get(spec, "initContainers"), true);
     struct json *mains = make_statuses(&b, json_get(spec, "containers"), false);
-    const char *phase_name = phase(&b);
+    const char *phase_name = status_phase(&b);
     json_set_string(arena, status, "phase", phase_name);
     if (input->state && input->state->finished && input->state->reason[0]) {
         json_set_string(arena, status, "reason", input->state->reason);
@@ -253,7 +255,7 @@ struct json *pod_status_build(struct arena *arena, const struct pod_status_input
         json_set_string(arena, entry, "ip", input->address);
         json_append(json_ensure_array(arena, status, "podIPs"), entry);
     }
-    set_time(arena, status, "startTime", input->started_ms);
+    status_set_time(arena, status, "startTime", input->started_ms);
     json_set_string(arena, status, "qosClass",
                     json_get_string(json_get(input->pod, "status"), "qosClass", "BestEffort"));
     return status;

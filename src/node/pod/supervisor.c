@@ -52,7 +52,7 @@ struct start {
     struct err err;
 };
 
-static void on_task(struct loop_task *task);
+static void on_supervisor_link_task(struct loop_task *task);
 
 struct supervisor_link *supervisor_link_new(struct loop *loop, const char *directory,
                                             const char *step_path,
@@ -65,23 +65,23 @@ struct supervisor_link *supervisor_link_new(struct loop *loop, const char *direc
     link->events = events;
     link->context = context;
     link->pidfd = link->starter = -1;
-    link->task.callback = on_task;
+    link->task.callback = on_supervisor_link_task;
     return link;
 }
 
-static void release(struct supervisor_link *link)
+static void supervisor_link_release(struct supervisor_link *link)
 {
     free(link->directory);
     free(link->step_path);
     free(link);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_supervisor_link_closed(uv_handle_t *handle)
 {
     struct supervisor_link *link = handle->data;
     link->open_handles--;
     if (link->freed && link->open_handles == 0)
-        release(link);
+        supervisor_link_release(link);
 }
 
 static void close_handle(struct supervisor_link *link, uv_handle_t *handle, bool *is_open)
@@ -90,7 +90,7 @@ static void close_handle(struct supervisor_link *link, uv_handle_t *handle, bool
         return;
     *is_open = false;
     handle->data = link;
-    uv_close(handle, on_closed);
+    uv_close(handle, on_supervisor_link_closed);
 }
 
 static void close_fd(int *fd)
@@ -129,7 +129,7 @@ struct supervisor_link *supervisor_link_free(struct supervisor_link *link)
     }
     link->freed = true;
     if (link->open_handles == 0)
-        release(link);
+        supervisor_link_release(link);
     return NULL;
 }
 
@@ -151,7 +151,8 @@ static void on_life(uv_poll_t *handle, int status, int events)
     loop_defer(link->loop, &link->task);
 }
 
-static void on_news(uv_fs_event_t *handle, const char *filename, int events, int status)
+static void on_supervisor_link_news(uv_fs_event_t *handle, const char *filename, int events,
+                                    int status)
 {
     struct supervisor_link *link = handle->data;
     if (!str_eq(filename, "state"))
@@ -160,7 +161,7 @@ static void on_news(uv_fs_event_t *handle, const char *filename, int events, int
     loop_defer(link->loop, &link->task);
 }
 
-static void watch(struct supervisor_link *link)
+static void supervisor_link_watch(struct supervisor_link *link)
 {
     struct uv_loop_s *uv = loop_uv(link->loop);
     if (uv_fs_event_init(uv, &link->news) == 0) {
@@ -168,7 +169,7 @@ static void watch(struct supervisor_link *link)
         link->news_open = true;
         link->open_handles++;
         /* Without it (no inotify watch left) the end of the pod is still seen. */
-        (void)uv_fs_event_start(&link->news, on_news, link->directory, 0);
+        (void)uv_fs_event_start(&link->news, on_supervisor_link_news, link->directory, 0);
     }
     if (uv_poll_init(uv, &link->life, link->pidfd) == 0) {
         link->life.data = link;
@@ -184,11 +185,11 @@ bool supervisor_link_attach(struct supervisor_link *link)
     /* Handles of an earlier life may still be closing; they share our memory. */
     if (link->open_handles > 0 || process_lock_holder(lock, &link->pidfd, &link->pid, NULL) < 0)
         return false;
-    watch(link);
+    supervisor_link_watch(link);
     return true;
 }
 
-static void explain(struct supervisor_link *link, struct err *err)
+static void supervisor_link_explain(struct supervisor_link *link, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/supervisor.log", link->directory);
     _cleanup_buf_ struct buf text;
@@ -211,7 +212,7 @@ static void finish_start(struct supervisor_link *link)
     end_start(link);
     if (!is_up) {
         struct err err = ERR_INIT;
-        explain(link, &err);
+        supervisor_link_explain(link, &err);
         link->events->gone(link->context, &err);
         return;
     }
@@ -220,7 +221,7 @@ static void finish_start(struct supervisor_link *link)
         link->events->gone(link->context, NULL); /* the pod was over that fast */
         return;
     }
-    watch(link);
+    supervisor_link_watch(link);
     link->events->alive(link->context);
 }
 
@@ -234,7 +235,7 @@ static void on_started(uv_poll_t *handle, int status, int events)
 
 /* One event per call: the owner may free the link. News of one that has ended is read with its
  * end. */
-static void on_task(struct loop_task *task)
+static void on_supervisor_link_task(struct loop_task *task)
 {
     struct supervisor_link *link = CONTAINER_OF(task, struct supervisor_link, task);
     if (link->has_started) {
@@ -277,7 +278,7 @@ static int spawn_step(struct start *start, struct err *err)
     return 0;
 }
 
-static void spawn(struct loop_work *work)
+static void supervisor_link_spawn(struct loop_work *work)
 {
     struct start *start = CONTAINER_OF(work, struct start, work);
     if (!start->unwanted)
@@ -322,7 +323,7 @@ void supervisor_link_start(struct supervisor_link *link)
 {
     struct start *start = mem_zalloc(sizeof(*start));
     *start = (struct start){
-        .work = {.work = spawn, .done = on_spawned},
+        .work = {.work = supervisor_link_spawn, .done = on_spawned},
         .link = link,
         .pidfd = -1,
         .directory = mem_strdup(link->directory),

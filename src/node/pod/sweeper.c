@@ -53,7 +53,7 @@ static int remove_pod(const struct batch *batch, struct removal *removal)
     if (result < 0)
         return result;
     cgroup_base_remove_pod(removal->directory); /* its files name the groups */
-    result = pod_handouts_remove(batch->handout_dir, removal->uid, err);
+    result = plan_handouts_remove(batch->handout_dir, removal->uid, err);
     return result < 0 ? result : file_remove_tree(removal->directory, err);
 }
 

@@ -19,7 +19,7 @@ static void on_token(void *context, struct json *answer, const struct err *err)
         struct err failure = ERR_INIT;
         runner->token_call = NULL;
         if (err) {
-            const struct pod_plan_refusal refusal = {.reason = "FailedMount"};
+            const struct plan_refusal refusal = {.reason = "FailedMount"};
             err_set(&failure, err->code, "cannot get a token of the service account: %s",
                     err->message);
             pod_runner_refuse(runner, &refusal, &failure);

@@ -16,8 +16,8 @@
 const struct helper_kind HELPER_HOLDER = {"hold", "holder", NULL, "the holder of the pod network"};
 const struct helper_kind HELPER_PROXY = {"proxy", "proxy", "services", "the proxy of services"};
 const struct helper_kind HELPER_NAMES = {"names", "responder", "names", "the name server of pods"};
-const struct helper_kind HELPER_WAY_OUT = {"way-out", "way-out.lock", "way-out.network",
-                                           "the way out of the pod network"};
+const struct helper_kind HELPER_EGRESS = {"way-out", "way-out.lock", "way-out.network",
+                                          "the way out of the pod network"};
 
 int helper_process_find(const struct helper_kind *kind, const char *state_dir, int *ret_pidfd,
                         struct err *err)
@@ -36,7 +36,7 @@ int helper_process_start(const struct helper_kind *kind, const struct helper_opt
     const char *const with_table[] = {options->step_path, kind->mode, options->holder, lock, table,
                                       options->argument,  NULL};
     const char *const alone[] = {options->step_path, kind->mode, lock, options->argument, NULL};
-    int result = step_start(table ? with_table : alone, err);
+    int result = process_start_step(table ? with_table : alone, err);
     return result < 0 ? err_wrap(err, "cannot start %s", kind->what) : 0;
 }
 

@@ -17,7 +17,7 @@ extern const struct helper_kind HELPER_HOLDER; /* keeps the pod network (step/ho
 extern const struct helper_kind HELPER_PROXY;  /* answers at the addresses of services */
 extern const struct helper_kind HELPER_NAMES;  /* answers names */
 extern const struct helper_kind
-    HELPER_WAY_OUT; /* runs the program that leads out (network/egress.h) */
+    HELPER_EGRESS; /* runs the program that leads out (network/egress.h) */
 
 struct helper_options {
     const char *state_dir;

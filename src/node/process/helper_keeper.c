@@ -23,7 +23,7 @@ struct helper_keeper {
     void *context;
 };
 
-static void on_closed(uv_handle_t *handle)
+static void on_helper_keeper_closed(uv_handle_t *handle)
 {
     struct helper_keeper *keeper = handle->data;
     keeper->closing = false;
@@ -31,14 +31,14 @@ static void on_closed(uv_handle_t *handle)
         free(keeper);
 }
 
-static void unwatch(struct helper_keeper *keeper)
+static void helper_keeper_unwatch(struct helper_keeper *keeper)
 {
     if (keeper->pidfd >= 0)
         close(keeper->pidfd);
     keeper->pidfd = -1;
     keeper->watching = false;
     keeper->closing = true;
-    uv_close((uv_handle_t *)&keeper->life, on_closed);
+    uv_close((uv_handle_t *)&keeper->life, on_helper_keeper_closed);
 }
 
 /* What dies again and again is started ever more rarely. */
@@ -62,7 +62,7 @@ static void on_life(uv_poll_t *poll, int status, int events)
     (void)status;
     (void)events;
     log_warning("network", "%s has ended: starting another", keeper->kind->what);
-    unwatch(keeper);
+    helper_keeper_unwatch(keeper);
     tell_change(keeper, false);
     if (loop_now_ms(keeper->loop) - keeper->started_ms > RESPAWN_MAX_MS)
         keeper->delay_ms = RESPAWN_MS;
@@ -126,7 +126,7 @@ struct helper_keeper *helper_keeper_free(struct helper_keeper *keeper)
     loop_timer_stop(&keeper->respawn);
     keeper->freed = true;
     if (keeper->watching)
-        unwatch(keeper);
+        helper_keeper_unwatch(keeper);
     else if (!keeper->closing)
         free(keeper);
     return NULL;

@@ -71,7 +71,7 @@ static void wait_a_moment(void)
 
 /* The descriptor first, then another look: what was chosen and what is killed are the same process
  * then. Its parent may have been killed a moment ago. */
-static size_t kill_below(strays_choose *choose, void *context)
+static size_t kill_below(orphans_choose *choose, void *context)
 {
     const pid_t self = getpid();
     struct process_table processes;
@@ -97,7 +97,7 @@ static size_t kill_below(strays_choose *choose, void *context)
     return look.found;
 }
 
-bool strays_end_below(strays_choose *choose, void *context)
+bool orphans_end_below(orphans_choose *choose, void *context)
 {
     const int64_t deadline = moment_monotonic_ms() + DEADLINE_MS;
     /* Twice nothing: one whose parent ended during a look may have been passed over. */
@@ -119,12 +119,12 @@ static void read_mark(const char *path, char *ret, size_t size)
     if (file_read(path, &text, NULL) < 0)
         return;
     for (size_t at = 0; at < text.size; at += strlen(text.data + at) + 1)
-        if (str_has_prefix(text.data + at, STRAYS_MARK "="))
-            str_copy(ret, size, text.data + at + strlen(STRAYS_MARK "="));
+        if (str_has_prefix(text.data + at, ORPHANS_MARK "="))
+            str_copy(ret, size, text.data + at + strlen(ORPHANS_MARK "="));
 }
 
 /* A first thread that has ended shows nothing, while the others have the environment still. */
-void strays_mark_of(pid_t pid, char *ret, size_t size)
+void orphans_mark_of(pid_t pid, char *ret, size_t size)
 {
     char path[64 + NAME_MAX];
     ret[0] = '\0';
@@ -157,14 +157,14 @@ static bool is_below(const char *mark, const char *path)
     return !*at && depth >= 1 && depth <= DEPTH_MAX;
 }
 
-static bool is_meant(pid_t pid, const char *path, strays_spare *spare, void *context)
+static bool is_meant(pid_t pid, const char *path, orphans_spare *spare, void *context)
 {
     char mark[MARK_MAX];
-    strays_mark_of(pid, mark, sizeof(mark));
+    orphans_mark_of(pid, mark, sizeof(mark));
     return is_below(mark, path) && !(spare && spare(context, mark));
 }
 
-static size_t kill_marked(const char *path, strays_spare *spare, void *context)
+static size_t kill_marked(const char *path, orphans_spare *spare, void *context)
 {
     struct process_table processes;
     struct look look = {0};
@@ -184,7 +184,7 @@ static size_t kill_marked(const char *path, strays_spare *spare, void *context)
     return look.found;
 }
 
-size_t strays_end_marked(const char *path, strays_spare *spare, void *context)
+size_t orphans_end_marked(const char *path, orphans_spare *spare, void *context)
 {
     const int64_t deadline = moment_monotonic_ms() + DEADLINE_MS;
     size_t first = kill_marked(path, spare, context), left = first;

@@ -8,6 +8,6 @@
 
 /* Start it as nobody's child and wait for its word; arguments[0] is the program, the last is NULL.
  * Blocks for the few milliseconds this takes. */
-int step_start(const char *const *arguments, struct err *err);
+int process_start_step(const char *const *arguments, struct err *err);
 
 #endif

@@ -47,13 +47,13 @@ size_t proxy_listener_choose(struct proxy_listener *listener, const struct socka
 
 static void retry_at(struct proxy_listener *listener, int delay_ms)
 {
-    listener->retry_ms = watched_now_ms() + delay_ms;
+    listener->retry_ms = epoll_watch_now_ms() + delay_ms;
     proxy_wake_at(listener->proxy, listener->retry_ms);
 }
 
-static void on_caller(struct watched *watched, uint32_t events)
+static void on_caller(struct epoll_watch *watch, uint32_t events)
 {
-    struct proxy_listener *listener = CONTAINER_OF(watched, struct proxy_listener, watched);
+    struct proxy_listener *listener = CONTAINER_OF(watch, struct proxy_listener, watch);
     struct proxy *proxy = listener->proxy;
     for (int i = 0; i < ACCEPTS_A_TURN; i++) {
         struct sockaddr_in caller = {0};
@@ -70,7 +70,7 @@ static void on_caller(struct watched *watched, uint32_t events)
             return;
         } else {
             /* Out of descriptors or memory: callers wait in the kernel's queue meanwhile. */
-            watched_set(proxy->epoll_fd, listener->fd, &listener->watched, 0);
+            epoll_watch_set(proxy->epoll_fd, listener->fd, &listener->watch, 0);
             retry_at(listener, ACCEPT_RETRY_MS);
             return;
         }
@@ -102,7 +102,7 @@ static void begin_to_listen(struct proxy_listener *listener)
     struct err err = ERR_INIT;
     bool failed = listener->fd < 0 && try_to_listen(listener, &err) < 0;
     listener->retry_ms = 0;
-    if (failed || !watched_set(proxy->epoll_fd, listener->fd, &listener->watched, EPOLLIN))
+    if (failed || !epoll_watch_set(proxy->epoll_fd, listener->fd, &listener->watch, EPOLLIN))
         retry_at(listener, LISTEN_RETRY_MS);
     if (failed != listener->complained && proxy->options.news)
         proxy->options.news(proxy->options.context, listener->owner, &listener->place,
@@ -116,7 +116,7 @@ static void listener_free(struct proxy_listener *listener)
     proxy_sessions_check(listener);
     map_release(&listener->sessions);
     if (listener->fd >= 0) {
-        watched_unset(listener->proxy->epoll_fd, listener->fd, &listener->watched);
+        epoll_watch_unset(listener->proxy->epoll_fd, listener->fd, &listener->watch);
         close(listener->fd);
     }
     free(listener->owner);
@@ -133,7 +133,7 @@ static void take_route(struct proxy *proxy, const struct proxy_route *route)
     bool is_new = !listener;
     if (is_new) {
         listener = mem_zalloc(sizeof(*listener));
-        listener->watched.on_event = route->udp ? proxy_on_datagram : on_caller;
+        listener->watch.on_event = route->udp ? proxy_on_datagram : on_caller;
         listener->udp = route->udp;
         map_init(&listener->sessions);
         listener->proxy = proxy;
@@ -224,9 +224,9 @@ size_t proxy_connections(const struct proxy *proxy)
     return proxy->connections;
 }
 
-static void retry(struct proxy *proxy)
+static void proxy_retry_listeners(struct proxy *proxy)
 {
-    int64_t now = watched_now_ms();
+    int64_t now = epoll_watch_now_ms();
     const char *key;
     void *value;
     proxy->wake_ms = 0;
@@ -242,7 +242,7 @@ static void retry(struct proxy *proxy)
 
 static int until_wake(const struct proxy *proxy)
 {
-    int64_t left = proxy->wake_ms - watched_now_ms();
+    int64_t left = proxy->wake_ms - epoll_watch_now_ms();
     return !proxy->wake_ms ? -1 : left > 0 ? (int)left : 0;
 }
 
@@ -251,10 +251,10 @@ int proxy_run(struct proxy *proxy, int timeout_ms, const sigset_t *mask)
     int wake = until_wake(proxy);
     if (wake >= 0 && (timeout_ms < 0 || wake < timeout_ms))
         timeout_ms = wake;
-    watched_turn(proxy->epoll_fd, timeout_ms, mask);
+    epoll_watch_turn(proxy->epoll_fd, timeout_ms, mask);
     proxy_pairs_bury(proxy);
     proxy_sessions_bury(proxy);
     if (until_wake(proxy) == 0)
-        retry(proxy);
+        proxy_retry_listeners(proxy);
     return until_wake(proxy);
 }

@@ -23,7 +23,7 @@ struct proxy {
 };
 
 struct proxy_listener {
-    struct watched watched;
+    struct epoll_watch watch;
     struct proxy *proxy;
     struct proxy_place place;
     bool udp;
@@ -56,7 +56,7 @@ void proxy_pairs_init(struct proxy *proxy);
 void proxy_pairs_bury(struct proxy *proxy);
 void proxy_pairs_end(struct proxy *proxy); /* all of them */
 
-void proxy_on_datagram(struct watched *watched, uint32_t events);
+void proxy_on_datagram(struct epoll_watch *watch, uint32_t events);
 /* The places behind have changed. */
 void proxy_sessions_check(struct proxy_listener *listener);
 void proxy_sessions_expire(struct proxy *proxy, int64_t now_ms);

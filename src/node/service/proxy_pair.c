@@ -21,7 +21,7 @@ enum {
 };
 
 struct pair_end {
-    struct watched watched;
+    struct epoll_watch watch;
     struct pair *pair;
     int side;
 };
@@ -46,7 +46,7 @@ static void close_side(struct pair *pair, int side, bool reset)
     const struct linger at_once = {.l_onoff = 1};
     if (reset)
         setsockopt(*fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-    watched_unset(pair->proxy->epoll_fd, *fd, &pair->ends[side].watched);
+    epoll_watch_unset(pair->proxy->epoll_fd, *fd, &pair->ends[side].watch);
     close(*fd);
     *fd = -1;
 }
@@ -63,7 +63,7 @@ static void pair_end(struct pair *pair, bool reset)
     proxy->connections--;
 }
 
-static void move(struct pair *pair)
+static void pair_move_bytes(struct pair *pair)
 {
     enum relay_result result = relay_move(&pair->relay, pair->proxy->piece);
     if (result != RELAY_GOES_ON) {
@@ -71,8 +71,8 @@ static void move(struct pair *pair)
         return;
     }
     for (int side = 0; side < 2; side++)
-        watched_set(pair->proxy->epoll_fd, pair->relay.fds[side], &pair->ends[side].watched,
-                    relay_events(&pair->relay, side));
+        epoll_watch_set(pair->proxy->epoll_fd, pair->relay.fds[side], &pair->ends[side].watch,
+                        relay_events(&pair->relay, side));
 }
 
 static void set_options(int fd)
@@ -130,7 +130,7 @@ static void connect_next(struct pair *pair)
         setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &syn_tries, sizeof(syn_tries));
         if ((connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 ||
              errno == EINPROGRESS) &&
-            watched_set(pair->proxy->epoll_fd, fd, &pair->ends[1].watched, EPOLLOUT))
+            epoll_watch_set(pair->proxy->epoll_fd, fd, &pair->ends[1].watch, EPOLLOUT))
             return;
         close_side(pair, 1, false);
     }
@@ -151,13 +151,13 @@ static void on_connect_event(struct pair *pair, int side)
         connect_next(pair);
     } else {
         pair->connecting = false;
-        move(pair);
+        pair_move_bytes(pair);
     }
 }
 
-static void on_pair_event(struct watched *watched, uint32_t events)
+static void on_pair_event(struct epoll_watch *watch, uint32_t events)
 {
-    struct pair_end *end = CONTAINER_OF(watched, struct pair_end, watched);
+    struct pair_end *end = CONTAINER_OF(watch, struct pair_end, watch);
     struct pair *pair = end->pair;
     if (pair->dead)
         return;
@@ -166,7 +166,7 @@ static void on_pair_event(struct watched *watched, uint32_t events)
     else if (events & (EPOLLERR | EPOLLHUP) && relay_is_deaf(&pair->relay, end->side))
         pair_end(pair, true);
     else
-        move(pair);
+        pair_move_bytes(pair);
 }
 
 void proxy_pair_new(struct proxy *proxy, int fd, struct in_addr caller,
@@ -179,13 +179,13 @@ void proxy_pair_new(struct proxy *proxy, int fd, struct in_addr caller,
     relay_init(&pair->relay, fd, -1);
     for (int side = 0; side < 2; side++)
         pair->ends[side] =
-            (struct pair_end){.watched.on_event = on_pair_event, .pair = pair, .side = side};
+            (struct pair_end){.watch.on_event = on_pair_event, .pair = pair, .side = side};
     for (size_t i = 0; i < count && i < TRIES_MAX; i++)
         pair->tries[pair->try_count++] = to[(first + i) % count];
     ring_add(&proxy->live, &pair->ring);
     proxy->connections++;
     set_options(fd);
-    if (watched_set(proxy->epoll_fd, fd, &pair->ends[0].watched, 0))
+    if (epoll_watch_set(proxy->epoll_fd, fd, &pair->ends[0].watch, 0))
         connect_next(pair);
     else
         pair_end(pair, true);

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void *grown(struct arena *arena, const void *items, size_t count, size_t *capacity,
-                   size_t size)
+static void *proxy_table_grow(struct arena *arena, const void *items, size_t count,
+                              size_t *capacity, size_t size)
 {
     *capacity = *capacity ? *capacity * 2 : 4;
     void *larger = arena_zalloc(arena, *capacity * size);
@@ -20,8 +20,8 @@ struct proxy_route *proxy_table_add(struct arena *arena, struct proxy_table *tab
                                     struct proxy_place listen)
 {
     if (table->count == table->capacity)
-        table->routes =
-            grown(arena, table->routes, table->count, &table->capacity, sizeof(*table->routes));
+        table->routes = proxy_table_grow(arena, table->routes, table->count, &table->capacity,
+                                         sizeof(*table->routes));
     struct proxy_route *route = &table->routes[table->count++];
     *route = (struct proxy_route){.listen = listen};
     return route;
@@ -30,7 +30,8 @@ struct proxy_route *proxy_table_add(struct arena *arena, struct proxy_table *tab
 void proxy_route_add(struct arena *arena, struct proxy_route *route, struct proxy_place to)
 {
     if (route->count == route->capacity)
-        route->to = grown(arena, route->to, route->count, &route->capacity, sizeof(*route->to));
+        route->to =
+            proxy_table_grow(arena, route->to, route->count, &route->capacity, sizeof(*route->to));
     route->to[route->count++] = to;
 }
 

@@ -20,7 +20,7 @@ enum {
 };
 
 struct session {
-    struct watched watched;
+    struct epoll_watch watch;
     struct ring link; /* of the proxy's, in the order of their deadlines */
     struct proxy_listener *listener;
     struct sockaddr_in caller;
@@ -42,7 +42,7 @@ static void session_end(struct session *session)
     char key[PROXY_PLACE_MAX];
     caller_key(&session->caller, key);
     map_remove(&listener->sessions, key);
-    watched_unset(proxy->epoll_fd, session->fd, &session->watched);
+    epoll_watch_unset(proxy->epoll_fd, session->fd, &session->watch);
     close(session->fd);
     session->fd = -1;
     ring_remove(&session->link);
@@ -53,14 +53,14 @@ static void session_end(struct session *session)
 static void keep_alive(struct session *session)
 {
     struct proxy *proxy = session->listener->proxy;
-    session->deadline_ms = watched_now_ms() + IDLE_MS;
+    session->deadline_ms = epoll_watch_now_ms() + IDLE_MS;
     ring_remove(&session->link);
     ring_add(&proxy->sessions, &session->link);
 }
 
-static void on_reply(struct watched *watched, uint32_t events)
+static void on_reply(struct epoll_watch *watch, uint32_t events)
 {
-    struct session *session = CONTAINER_OF(watched, struct session, watched);
+    struct session *session = CONTAINER_OF(watch, struct session, watch);
     (void)events;
     for (int i = 0; i < DATAGRAMS_A_TURN && session->fd >= 0; i++) {
         struct proxy_listener *listener = session->listener;
@@ -92,28 +92,28 @@ static struct session *session_new(struct proxy_listener *listener,
     if (fd < 0)
         return NULL;
     struct session *session = mem_zalloc(sizeof(*session));
-    session->watched.on_event = on_reply;
+    session->watch.on_event = on_reply;
     session->listener = listener;
     session->caller = *caller;
     session->to = *to;
     session->fd = fd;
-    session->deadline_ms = watched_now_ms() + IDLE_MS;
+    session->deadline_ms = epoll_watch_now_ms() + IDLE_MS;
     ring_add(&proxy->sessions, &session->link);
     proxy->session_count++;
     caller_key(caller, key);
     map_put(&listener->sessions, key, session);
     proxy_wake_at(proxy, session->deadline_ms);
     if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-        !watched_set(proxy->epoll_fd, fd, &session->watched, EPOLLIN)) {
+        !epoll_watch_set(proxy->epoll_fd, fd, &session->watch, EPOLLIN)) {
         session_end(session);
         return NULL;
     }
     return session;
 }
 
-void proxy_on_datagram(struct watched *watched, uint32_t events)
+void proxy_on_datagram(struct epoll_watch *watch, uint32_t events)
 {
-    struct proxy_listener *listener = CONTAINER_OF(watched, struct proxy_listener, watched);
+    struct proxy_listener *listener = CONTAINER_OF(watch, struct proxy_listener, watch);
     (void)events;
     for (int i = 0; i < DATAGRAMS_A_TURN; i++) {
         struct sockaddr_in caller = {0};

@@ -27,7 +27,7 @@ static bool is_again(int errnum)
 }
 
 /* How much the socket took; -1 if it is broken. */
-static ssize_t give(int fd, const char *data, size_t size)
+static ssize_t relay_send_bytes(int fd, const char *data, size_t size)
 {
     size_t given = 0;
     while (given < size) {
@@ -42,7 +42,7 @@ static ssize_t give(int fd, const char *data, size_t size)
 /* Send what was kept; false if the other side is broken. */
 static bool give_kept(struct relay_flow *flow, int to)
 {
-    ssize_t given = give(to, flow->kept + flow->kept_from, flow->kept_size);
+    ssize_t given = relay_send_bytes(to, flow->kept + flow->kept_from, flow->kept_size);
     if (given < 0)
         return false;
     flow->kept_from += (size_t)given;
@@ -54,7 +54,7 @@ static bool give_kept(struct relay_flow *flow, int to)
     return true;
 }
 
-static void keep(struct relay_flow *flow, const char *data, size_t size)
+static void relay_keep_bytes(struct relay_flow *flow, const char *data, size_t size)
 {
     flow->kept = memcpy(mem_alloc(size), data, size);
     flow->kept_from = 0;
@@ -77,11 +77,11 @@ static bool move_flow(struct relay_flow *flow, int from, int to, char *piece)
             flow->ended = true;
             break;
         }
-        ssize_t given = give(to, piece, (size_t)got);
+        ssize_t given = relay_send_bytes(to, piece, (size_t)got);
         if (given < 0)
             return false;
         if (given < got)
-            keep(flow, piece + given, (size_t)(got - given));
+            relay_keep_bytes(flow, piece + given, (size_t)(got - given));
     }
     if (flow->ended && !flow->kept && !flow->shut) {
         flow->shut = true;

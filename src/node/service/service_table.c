@@ -71,7 +71,7 @@ static int compare_routes(const void *a, const void *b)
     return order ? order : (int)one->udp - (int)two->udp;
 }
 
-static void sort(struct proxy_table *table)
+static void service_table_sort(struct proxy_table *table)
 {
     if (table->count)
         qsort(table->routes, table->count, sizeof(*table->routes), compare_routes);
@@ -104,7 +104,7 @@ void service_table_inside(struct arena *arena, const struct service_table_source
             add_places(arena, route, port, endpoints, true);
         }
     }
-    sort(ret);
+    service_table_sort(ret);
 }
 
 static void add_node_ports(struct arena *arena, const struct service_table_source *source,
@@ -142,7 +142,7 @@ static void add_host_ports(struct arena *arena, const struct json *pod,
     int node = 0;
     while (node_names[node] && !str_eq(node_names[node], node_name))
         node++;
-    if (!node_names[node] || pod_uses_host_network(pod) ||
+    if (!node_names[node] || plan_uses_host_network(pod) ||
         !str_eq(json_get_string(status, "phase", ""), "Running"))
         return;
     JSON_EACH (container, json_get(spec, "containers")) {
@@ -183,5 +183,5 @@ void service_table_outside(struct arena *arena, const struct service_table_sourc
         add_node_ports(arena, source, object, node_names, ret);
     for (size_t at = 0; (object = source->next_pod(source->context, &at));)
         add_host_ports(arena, object, node_names, ret);
-    sort(ret);
+    service_table_sort(ret);
 }

@@ -38,15 +38,15 @@ enum { REPORT_FD = 3, SANDBOX_FD = 4, CAPTURE_READ = 16 * 1024 };
 /* ---- in the child ---------------------------------------------------------------------------- */
 
 /* One message to the supervisor: the master of the terminal, or what went wrong. */
-static void report(const struct err *failure, int master)
+static void exec_send_report(const struct err *failure, int master)
 {
     (void)fd_message_send(REPORT_FD, failure, sizeof(*failure), &master, master >= 0, NULL);
 }
 
-static void give_up(const struct err *failure) __attribute__((noreturn));
-static void give_up(const struct err *failure)
+static void exec_give_up(const struct err *failure) __attribute__((noreturn));
+static void exec_give_up(const struct err *failure)
 {
-    report(failure, -1);
+    exec_send_report(failure, -1);
     _exit(failure->code == ERR_NOT_FOUND ? STEP_EXEC_NOT_FOUND : STEP_EXEC_NOT_RUNNABLE);
 }
 
@@ -84,7 +84,7 @@ static int become_terminal(struct err *err)
     int result = step_terminal_take(&master, err);
     if (result < 0)
         return result;
-    report(&ERR_INIT, master);
+    exec_send_report(&ERR_INIT, master);
     close(master);
     return 0;
 }
@@ -97,7 +97,7 @@ static void prepare_tar(const struct container_run *run, const struct step_exec_
         setenv("TAR_OPTIONS", "--no-same-owner", 0);
 }
 
-static int enter(const struct container_run *run, struct err *err)
+static int exec_enter_container(const struct container_run *run, struct err *err)
 {
     const struct pod_spec *pod = run->pod;
     int result =
@@ -105,13 +105,14 @@ static int enter(const struct container_run *run, struct err *err)
     if (result < 0)
         return result;
     own_pipes(run);
-    return step_world_join(pod, run->spec, SANDBOX_FD, err);
+    return step_isolation_join(pod, run->spec, SANDBOX_FD, err);
 }
 
-static void run_command(const struct container_run *run, const struct step_exec_order *order,
-                        const int fds[3], int report_fd, int sandbox_fd) __attribute__((noreturn));
-static void run_command(const struct container_run *run, const struct step_exec_order *order,
-                        const int fds[3], int report_fd, int sandbox_fd)
+static void exec_run_command(const struct container_run *run, const struct step_exec_order *order,
+                             const int fds[3], int report_fd, int sandbox_fd)
+    __attribute__((noreturn));
+static void exec_run_command(const struct container_run *run, const struct step_exec_order *order,
+                             const int fds[3], int report_fd, int sandbox_fd)
 {
     struct err err = ERR_INIT;
     const char *directory = run->spec->directory ? run->spec->directory : "/";
@@ -122,15 +123,15 @@ static void run_command(const struct container_run *run, const struct step_exec_
         _exit(STEP_EXEC_NOT_RUNNABLE);
     environ = (char **)run->spec->environment.items;
     prepare_tar(run, order);
-    if (enter(run, &err) < 0 || (order->terminal && become_terminal(&err) < 0))
-        give_up(&err);
+    if (exec_enter_container(run, &err) < 0 || (order->terminal && become_terminal(&err) < 0))
+        exec_give_up(&err);
     if (chdir(directory) < 0) {
         err_set_errno(&err, errno, "cannot change to working directory '%s'", directory);
         err.code = ERR_IO; /* it is not the command that is missing */
-        give_up(&err);
+        exec_give_up(&err);
     }
     step_command_become(order->arguments, &err);
-    give_up(&err);
+    exec_give_up(&err);
 }
 
 /* ---- in the supervisor ----------------------------------------------------------------------- */
@@ -173,8 +174,9 @@ pid_t step_fork_inside(int sandbox_fd)
     return midwife > 0 && pid > 0 ? (pid_t)pid : -1;
 }
 
-static int start(struct step_exec *exec, const struct container_run *run,
-                 const struct step_exec_order *order, const int fds[3], struct err *err)
+static int exec_start_process(struct step_exec *exec, const struct container_run *run,
+                              const struct step_exec_order *order, const int fds[3],
+                              struct err *err)
 {
     int pair[2];
     _cleanup_fd_ int sandbox = pidfd_open(run->pid, 0);
@@ -182,7 +184,7 @@ static int start(struct step_exec *exec, const struct container_run *run,
         return err_set_errno(err, errno, "cannot reach the container");
     pid_t pid = run->pod->plain ? fork() : step_fork_inside(sandbox);
     if (pid == 0)
-        run_command(run, order, fds, pair[1], sandbox);
+        exec_run_command(run, order, fds, pair[1], sandbox);
     int why = errno;
     close(pair[1]);
     exec->report_fd = pair[0];
@@ -208,7 +210,7 @@ int step_exec_start(struct step_exec *exec, const struct container_run *run,
         exec->output_fd = capture[0];
         fds[1] = fds[2] = capture[1];
     }
-    int result = start(exec, run, order, fds, err);
+    int result = exec_start_process(exec, run, order, fds, err);
     if (capture[1] >= 0)
         close(capture[1]);
     if (result < 0)

@@ -14,7 +14,7 @@ enum { TERMINATE_LEAST_MS = 2000, HOOK = PROBE_KINDS };
 #define PROBE_AGENT "kube-probe/1.36"
 #define HOOK_AGENT  "kube-lifecycle/1.36"
 
-static const struct pod_life *orders(const struct container_life *life)
+static const struct pod_life *life_orders(const struct container_life *life)
 {
     return &life->run->spec->life;
 }
@@ -91,7 +91,7 @@ void life_init(struct container_life *life, struct container_run *run, struct po
     for (int i = 0; i < LIFE_CHECKS; i++)
         life->checks[i] = (struct step_check)STEP_CHECK_INIT;
     for (int kind = 0; kind < PROBE_KINDS; kind++)
-        life->probes.figures[kind] = &orders(life)->figures[kind];
+        life->probes.figures[kind] = &life_orders(life)->figures[kind];
 }
 
 static void cancel_checks(struct container_life *life)
@@ -124,10 +124,10 @@ static void show_health(struct container_life *life)
     state->ready = ready;
 }
 
-static void tell(struct container_life *life, bool is_warning, const char *reason,
-                 const char *message)
+static void life_record_event(struct container_life *life, bool is_warning, const char *reason,
+                              const char *message)
 {
-    pod_state_tell(life->pod, life->run->spec->name, is_warning, reason, "%s", message);
+    pod_state_record_event(life->pod, life->run->spec->name, is_warning, reason, "%s", message);
     life_note(life, LIFE_NEWS);
 }
 
@@ -145,8 +145,8 @@ static void become_running(struct container_life *life, int64_t now_ms)
 void life_begin(struct container_life *life, int64_t now_ms)
 {
     const char *name = life->run->spec->name;
-    pod_state_tell(life->pod, name, false, "Created", "Created container %s", name);
-    pod_state_tell(life->pod, name, false, "Started", "Started container %s", name);
+    pod_state_record_event(life->pod, name, false, "Created", "Created container %s", name);
+    pod_state_record_event(life->pod, name, false, "Started", "Started container %s", name);
     life_note(life, LIFE_CHANGE);
     if (life_is_ending(life)) { /* it was told so while its sandbox was made */
         life->run->state->phase = CONTAINER_RUNNING;
@@ -154,11 +154,11 @@ void life_begin(struct container_life *life, int64_t now_ms)
     }
     life->cause = LIFE_END_NONE;
     life->ran_pre_stop = false;
-    if (orders(life)->post_start.kind == HANDLER_NONE) {
+    if (life_orders(life)->post_start.kind == HANDLER_NONE) {
         become_running(life, now_ms);
         return;
     }
-    start_check(life, HOOK, &orders(life)->post_start, 0, now_ms);
+    start_check(life, HOOK, &life_orders(life)->post_start, 0, now_ms);
     state_machine_move(&life->machine, LIFE_POST_START);
 }
 
@@ -181,7 +181,7 @@ bool life_is_ending(const struct container_life *life)
  * before it is told. */
 static bool life_ends_in_steps(const struct container_life *life)
 {
-    return life->run->spec->sidecar || orders(life)->pre_stop.kind != HANDLER_NONE;
+    return life->run->spec->sidecar || life_orders(life)->pre_stop.kind != HANDLER_NONE;
 }
 
 static void life_wait_for_turn(struct container_life *life, int64_t now_ms)
@@ -210,9 +210,10 @@ static void life_begin_end(struct container_life *life, enum life_end_cause caus
     life->cause = cause;
     life->kill_at_ms = now_ms + grace_ms;
     /* In a sandbox that is still being made no hook can run. */
-    life->ran_pre_stop = was_running && orders(life)->pre_stop.kind != HANDLER_NONE && grace_ms > 0;
+    life->ran_pre_stop =
+        was_running && life_orders(life)->pre_stop.kind != HANDLER_NONE && grace_ms > 0;
     if (life->ran_pre_stop) {
-        start_check(life, HOOK, &orders(life)->pre_stop, 0, now_ms);
+        start_check(life, HOOK, &life_orders(life)->pre_stop, 0, now_ms);
         state_machine_move(&life->machine, LIFE_PRE_STOP);
     } else {
         life_wait_for_turn(life, now_ms);
@@ -224,8 +225,8 @@ void life_end(struct container_life *life, int64_t grace_ms, int64_t now_ms)
     if (!life->run->pid)
         return;
     if (!life_is_ending(life)) {
-        pod_state_tell(life->pod, life->run->spec->name, false, "Killing", "Stopping container %s",
-                       life->run->spec->name);
+        pod_state_record_event(life->pod, life->run->spec->name, false, "Killing",
+                               "Stopping container %s", life->run->spec->name);
         life_note(life, LIFE_NEWS);
         life_begin_end(life, LIFE_END_ORDER, grace_ms, now_ms);
     } else if (now_ms + grace_ms < life->kill_at_ms) {
@@ -243,7 +244,7 @@ void life_end(struct container_life *life, int64_t grace_ms, int64_t now_ms)
 static void life_end_alone(struct container_life *life, enum life_end_cause cause, int64_t grace_ms,
                            const char *message, int64_t now_ms)
 {
-    tell(life, false, "Killing", message);
+    life_record_event(life, false, "Killing", message);
     life_begin_end(life, cause, grace_ms, now_ms);
 }
 
@@ -260,12 +261,12 @@ static void take_hook(struct container_life *life, const struct step_verdict *ve
     bool passed = hook_passed(verdict);
     if (life_state(life) == LIFE_PRE_STOP) {
         if (!passed)
-            tell(life, true, "FailedPreStopHook", "PreStopHook failed");
+            life_record_event(life, true, "FailedPreStopHook", "PreStopHook failed");
         life_wait_for_turn(life, now_ms);
     } else if (life_state(life) == LIFE_POST_START && passed) {
         become_running(life, now_ms);
     } else if (life_state(life) == LIFE_POST_START) {
-        tell(life, true, "FailedPostStartHook", "PostStartHook failed");
+        life_record_event(life, true, "FailedPostStartHook", "PostStartHook failed");
         life_end_alone(life, LIFE_END_ORDER, life->run->pod->grace_ms, "FailedPostStartHook",
                        now_ms);
     }
@@ -290,11 +291,11 @@ static void take_probe(struct container_life *life, enum probe_kind kind,
         return;
     const char *title = probe_kind_title(kind);
     if (verdict->outcome == CHECK_FAILED)
-        pod_state_tell(life->pod, life->run->spec->name, true, "Unhealthy", "%s probe failed: %s",
-                       title, verdict->message);
+        pod_state_record_event(life->pod, life->run->spec->name, true, "Unhealthy",
+                               "%s probe failed: %s", title, verdict->message);
     else if (verdict->outcome == CHECK_WARNING)
-        pod_state_tell(life->pod, life->run->spec->name, true, "ProbeWarning",
-                       "%s probe warning: %s", title, verdict->message);
+        pod_state_record_event(life->pod, life->run->spec->name, true, "ProbeWarning",
+                               "%s probe warning: %s", title, verdict->message);
     if (verdict->outcome != CHECK_PASSED)
         life_note(life, LIFE_NEWS);
     if (probe_set_take(&life->probes, kind, verdict->outcome != CHECK_FAILED, now_ms))
@@ -310,7 +311,7 @@ static void try_probes(struct container_life *life, int64_t now_ms, int64_t *wak
             continue; /* its verdict or its time wakes us */
         if (due <= now_ms) {
             probe_set_tried(&life->probes, kind, now_ms);
-            start_check(life, kind, &orders(life)->probes[kind],
+            start_check(life, kind, &life_orders(life)->probes[kind],
                         life->probes.figures[kind]->timeout_ms, now_ms);
             due = life->checks[kind].deadline_ms;
         }

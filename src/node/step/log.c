@@ -59,7 +59,7 @@ static void set_aside(struct step_log *log)
 }
 
 /* All or nothing: half a record would spoil the next one, too. */
-static bool append(struct step_log *log, const void *data, size_t size)
+static bool step_log_append(struct step_log *log, const void *data, size_t size)
 {
     if (log->fd >= 0 && file_write_all(log->fd, data, size, NULL) == 0) {
         log->size += (int64_t)size;
@@ -82,7 +82,7 @@ static void tell_loss(struct step_log *log)
                         "%s.%09ldZ stderr F trainyard: %lld bytes of the log are missing here, the "
                         "disk was full\n",
                         when, now.tv_nsec, (long long)log->lost);
-    if (append(log, text, (size_t)size))
+    if (step_log_append(log, text, (size_t)size))
         log->lost = 0;
 }
 
@@ -106,7 +106,7 @@ void step_log_write(struct step_log *log, const struct buf *records)
         set_aside(log);
     if (log->lost)
         tell_loss(log);
-    if (log->lost || !append(log, records->data, records->size))
+    if (log->lost || !step_log_append(log, records->data, records->size))
         log->lost += (int64_t)records->size;
 }
 

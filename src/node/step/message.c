@@ -54,7 +54,7 @@ static const char *last_lines(const struct buf *text)
 }
 
 void step_message_read_log(const char *directory, const char *container, int64_t run,
-                           char ret[POD_LAST_WORDS_MAX + 1])
+                           char ret[POD_TERMINATION_MESSAGE_MAX + 1])
 {
     _cleanup_free_ char *path = pod_log_path(directory, container, run);
     _cleanup_buf_ struct buf records, text;
@@ -69,15 +69,15 @@ void step_message_read_log(const char *directory, const char *container, int64_t
         if (record.is_full)
             buf_append_char(&text, '\n');
     }
-    str_copy(ret, POD_LAST_WORDS_MAX + 1, last_lines(&text));
+    str_copy(ret, POD_TERMINATION_MESSAGE_MAX + 1, last_lines(&text));
 }
 
 void step_message_read(const char *directory, const struct pod_container *container, int64_t run,
-                       int exit_code, char ret[POD_LAST_WORDS_MAX + 1])
+                       int exit_code, char ret[POD_TERMINATION_MESSAGE_MAX + 1])
 {
     _cleanup_free_ char *path = pod_message_path(directory, container->name);
     _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    ssize_t size = fd < 0 ? 0 : read(fd, ret, POD_LAST_WORDS_MAX);
+    ssize_t size = fd < 0 ? 0 : read(fd, ret, POD_TERMINATION_MESSAGE_MAX);
     ret[size > 0 ? size : 0] = '\0';
     if (ret[0] == '\0' && exit_code != 0 && container->message_from_log)
         step_message_read_log(directory, container->name, run, ret);

@@ -10,10 +10,10 @@ int step_message_prepare(const char *directory, const char *container, struct er
 
 /* The container has ended, and its log is complete. `run` is the log's. */
 void step_message_read(const char *directory, const struct pod_container *container, int64_t run,
-                       int exit_code, char ret[POD_LAST_WORDS_MAX + 1]);
+                       int exit_code, char ret[POD_TERMINATION_MESSAGE_MAX + 1]);
 
 /* The last lines of the log of a run that has ended, without their times. */
 void step_message_read_log(const char *directory, const char *container, int64_t run,
-                           char ret[POD_LAST_WORDS_MAX + 1]);
+                           char ret[POD_TERMINATION_MESSAGE_MAX + 1]);
 
 #endif

@@ -125,7 +125,7 @@ static int pod_prepare(struct supervisor *s, struct arena *arena, struct err *er
     if (s->state.finished)
         return 0;
     if ((result = step_limits_begin_pod(&s->spec, err)) < 0 ||
-        (result = step_world_enter(&s->spec, s->directory, err)) < 0)
+        (result = step_isolation_enter(&s->spec, s->directory, err)) < 0)
         return result;
     return step_server_open(&s->server, s->directory, s->runs, s->state.count, err);
 }

@@ -85,7 +85,7 @@ static enum call_state call_state(const struct step_call *call)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static void answer(struct step_call *call, const struct pod_answer *what, int fd)
+static void call_answer(struct step_call *call, const struct pod_answer *what, int fd)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, POD_ANSWER_MAX);
@@ -104,10 +104,10 @@ static void call_finish(struct step_call *call)
         state_machine_move(&call->machine, CALL_OVER);
 }
 
-static void refuse(struct step_call *call, const struct err *why)
+static void call_refuse(struct step_call *call, const struct err *why)
 {
     const struct pod_answer refusal = {.kind = POD_REFUSED, .why = *why};
-    answer(call, &refusal, -1);
+    call_answer(call, &refusal, -1);
     call_finish(call);
 }
 
@@ -115,7 +115,7 @@ static void tell_end(struct step_call *call, int exit_code, const char *message)
 {
     struct pod_answer ended = {.kind = POD_ENDED, .exit_code = exit_code};
     str_copy(ended.message, sizeof(ended.message), message);
-    answer(call, &ended, -1);
+    call_answer(call, &ended, -1);
     call_finish(call);
 }
 
@@ -130,13 +130,13 @@ static void leave_output(struct step_call *call)
     }
 }
 
-static void attach(struct step_call *call, const struct pod_request *request, int fds[])
+static void call_attach(struct step_call *call, const struct pod_request *request, int fds[])
 {
     struct container_run *run = call->run;
     if (!run->pid || !run->is_up) {
         struct err err;
         err_set(&err, ERR_UNAVAILABLE, "container '%s' is not running", run->spec->name);
-        refuse(call, &err);
+        call_refuse(call, &err);
         return;
     }
     int next = 0;
@@ -146,7 +146,7 @@ static void attach(struct step_call *call, const struct pod_request *request, in
         next += wanted[i];
         step_tap_add(&run->taps[i], &call->taps[i]);
     }
-    answer(call, &(struct pod_answer){.kind = POD_STARTED}, request->in ? run->input_fd : -1);
+    call_answer(call, &(struct pod_answer){.kind = POD_STARTED}, request->in ? run->input_fd : -1);
     state_machine_move(&call->machine, CALL_ATTACHED);
     /* The input of one who was handed it for good ends with him. */
     if (request->in && run->spec->stdin_once && run->input_fd >= 0)
@@ -189,7 +189,7 @@ static void start_exec(struct step_call *call, const struct pod_request *request
         if (wanted[i])
             order.fds[i] = fds[next++];
     if (step_exec_start(&call->exec, call->run, &order, &err) < 0)
-        refuse(call, &err);
+        call_refuse(call, &err);
     else
         state_machine_move(&call->machine, CALL_STARTING);
 }
@@ -203,7 +203,7 @@ static void call_check_started(struct step_call *call)
         step_exec_has_started(&call->exec, NULL) <= 0)
         return;
     if (state == CALL_STARTING) {
-        answer(call, &(struct pod_answer){.kind = POD_STARTED}, call->exec.terminal_fd);
+        call_answer(call, &(struct pod_answer){.kind = POD_STARTED}, call->exec.terminal_fd);
         state_machine_move(&call->machine, CALL_RUNNING);
     }
     if (call->exec.terminal_fd >= 0)
@@ -283,17 +283,17 @@ static void take_request(struct step_server *server, struct step_call *call)
     text[size > 0 ? size : 0] = '\0';
     if (size <= 0) {
         err_set(&err, ERR_TOO_LARGE, "the request is too long, or no descriptors are left for it");
-        refuse(call, &err);
+        call_refuse(call, &err);
     } else if (pod_request_parse(arena, text, (size_t)size, &request, &err) < 0 ||
                check_descriptors(&request, fds, &err) < 0) {
-        refuse(call, &err);
+        call_refuse(call, &err);
     } else if (!(call->run = find_run(server, request.container))) {
         err_set(&err, ERR_NOT_FOUND, "container '%s' is not one of the pod's", request.container);
-        refuse(call, &err);
+        call_refuse(call, &err);
     } else if (request.kind == POD_EXEC) {
         start_exec(call, &request, fds);
     } else {
-        attach(call, &request, fds);
+        call_attach(call, &request, fds);
     }
     for (int i = 0; i < FD_MESSAGE_FDS_MAX; i++)
         if (fds[i] >= 0)

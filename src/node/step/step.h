@@ -27,7 +27,7 @@ int step_output(int argc, char **argv);
 
 /* way-out HOLDER LOCK MOUNT-POINT PROGRAM: run pasta or slirp4netns for the pod network, holding
  * the lock. */
-int step_way_out(int argc, char **argv);
+int step_egress(int argc, char **argv);
 /* names HOLDER LOCK TABLE RESOLV.CONF: answer names in the pod network, holding the lock. */
 int step_names(int argc, char **argv);
 

@@ -52,8 +52,8 @@ static void order_back_off(struct supervisor *s, size_t i, int64_t delay_ms)
     snprintf(message, sizeof(message), "back-off %s%llds restarting failed container=%s pod=%s",
              minutes, seconds % 60, name, pod);
     supervisor_set_waiting(&s->state.containers[i], "CrashLoopBackOff", message);
-    pod_state_tell(&s->state, name, true, "BackOff",
-                   "Back-off restarting failed container %s in pod %s", name, pod);
+    pod_state_record_event(&s->state, name, true, "BackOff",
+                           "Back-off restarting failed container %s in pod %s", name, pod);
 }
 
 /* The run of a container has ended and stands in state->end. */
@@ -96,10 +96,10 @@ static void order_tell_start(struct supervisor *s, size_t i, const struct err *e
 {
     const struct pod_container *spec = &s->spec.containers[i];
     if (err)
-        pod_state_tell(&s->state, spec->name, true, "Failed", "Error: %s", err->message);
+        pod_state_record_event(&s->state, spec->name, true, "Failed", "Error: %s", err->message);
     else if (spec->image)
-        pod_state_tell(&s->state, spec->name, false, "Pulled",
-                       "Container image \"%s\" already present on machine", spec->image);
+        pod_state_record_event(&s->state, spec->name, false, "Pulled",
+                               "Container image \"%s\" already present on machine", spec->image);
 }
 
 static void order_start(struct supervisor *s, size_t i)

@@ -20,8 +20,8 @@ static void reap_leftovers(const struct supervisor *s, size_t ended)
             others[count++] = s->runs[i].pid;
         count += life_children(&s->lives[i], others + count);
     }
-    step_world_container_ended(&s->spec, s->directory, s->spec.containers[ended].name, others,
-                               count);
+    step_isolation_container_ended(&s->spec, s->directory, s->spec.containers[ended].name, others,
+                                   count);
 }
 
 /* For which container a child worked that was no container's first process. One that nobody asks
@@ -66,8 +66,8 @@ void supervisor_reap(struct supervisor *s)
             container_run_reaped(&s->runs[i], status, moment_wall_ms());
             step_server_run_ended(&s->server, &s->runs[i]);
             if (!s->runs[i].is_up)
-                pod_state_tell(&s->state, s->state.containers[i].name, true, "Failed", "Error: %s",
-                               s->state.containers[i].end.message);
+                pod_state_record_event(&s->state, s->state.containers[i].name, true, "Failed",
+                                       "Error: %s", s->state.containers[i].end.message);
             else if (!supervisor_is_stopping(s))
                 step_advice_tell(s->directory, &s->spec, i, &s->state);
             life_over(&s->lives[i]);

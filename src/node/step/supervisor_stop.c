@@ -19,7 +19,7 @@ struct pod_stop supervisor_read_stop(struct supervisor *s)
     if (stop.reason[0] && !s->state.reason[0]) {
         str_copy(s->state.reason, sizeof(s->state.reason), stop.reason);
         str_copy(s->state.message, sizeof(s->state.message), stop.message);
-        pod_state_tell(&s->state, NULL, true, stop.reason, "%s", stop.message);
+        pod_state_record_event(&s->state, NULL, true, stop.reason, "%s", stop.message);
         s->must_store = true;
     }
     return stop;
@@ -72,7 +72,7 @@ void supervisor_check_deadline(struct supervisor *s, int64_t *wake)
     str_copy(s->state.reason, sizeof(s->state.reason), "DeadlineExceeded");
     str_copy(s->state.message, sizeof(s->state.message),
              "Pod was active on the node longer than the specified deadline");
-    pod_state_tell(&s->state, NULL, false, s->state.reason, "%s", s->state.message);
+    pod_state_record_event(&s->state, NULL, false, s->state.reason, "%s", s->state.message);
     s->must_store = true;
     supervisor_move(s, SUPERVISOR_ENDING);
     stop_containers(s, s->spec.grace_ms);

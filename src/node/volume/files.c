@@ -33,8 +33,8 @@ static int put_file(struct filling *f, const char *path, const char *data, size_
 /* ---- Config maps and secrets ---- */
 
 /* One value of the object; the map decides whether it is encoded. */
-static int put_value(struct filling *f, const struct json *value, bool encoded, const char *path,
-                     int64_t mode)
+static int volume_files_put_value(struct filling *f, const struct json *value, bool encoded,
+                                  const char *path, int64_t mode)
 {
     const char *data = json_text(value);
     char *decoded;
@@ -63,8 +63,9 @@ static int put_item(struct filling *f, const struct json *item, const struct jso
                    : err_set(f->err, ERR_NOT_FOUND, "%s \"%s\" references non-existent %s key: %s",
                              secret ? "secret" : "configmap", kube_meta_name(object),
                              secret ? "secret" : "config", key);
-    return put_value(f, text ? text : binary, secret || !text, json_get_string(item, "path", key),
-                     json_get_int(item, "mode", f->default_mode));
+    return volume_files_put_value(f, text ? text : binary, secret || !text,
+                                  json_get_string(item, "path", key),
+                                  json_get_int(item, "mode", f->default_mode));
 }
 
 /* The keys of a config map or secret, all or those of `items`. */
@@ -87,11 +88,11 @@ static int put_keys(struct filling *f, const struct json *source, const char *na
     if (items)
         return 0;
     JSON_EACH (entry, json_get(object, "data")) {
-        if ((result = put_value(f, entry, secret, entry->name, f->default_mode)) < 0)
+        if ((result = volume_files_put_value(f, entry, secret, entry->name, f->default_mode)) < 0)
             return result;
     }
     JSON_EACH (entry, json_get(object, "binaryData")) {
-        if ((result = put_value(f, entry, true, entry->name, f->default_mode)) < 0)
+        if ((result = volume_files_put_value(f, entry, true, entry->name, f->default_mode)) < 0)
             return result;
     }
     return 0;

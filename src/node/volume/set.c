@@ -83,7 +83,8 @@ static void name_version(uint64_t sum, char ret[NAME_MAX_SIZE])
 
 /* The file's directories are made on the way; their modes, and the file's, are as they stand,
  * whatever our umask. */
-static int write_entry(int version, const struct volume_set_entry *entry, struct err *err)
+static int volume_set_write_entry(int version, const struct volume_set_entry *entry,
+                                  struct err *err)
 {
     _cleanup_free_ char *path = mem_strdup(entry->path);
     for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -114,7 +115,7 @@ static int write_version(const struct volume_set *set, const char *path, int64_t
     if (version < 0 || fchmod(version, 0755) < 0)
         return err_set_errno(err, errno, "cannot open '%s'", path);
     for (size_t i = 0; result == 0 && i < set->count; i++)
-        result = write_entry(version, &set->entries[i], err);
+        result = volume_set_write_entry(version, &set->entries[i], err);
     return result < 0 ? result : volume_group_give(path, group, true, err);
 }
 
@@ -135,7 +136,7 @@ static int put_link(const char *directory, const char *name, const char *target,
     return err_set_errno(err, errno, "cannot link '%s'", path);
 }
 
-static bool is_shown(const struct volume_set *set, const char *name)
+static bool volume_set_is_shown(const struct volume_set *set, const char *name)
 {
     size_t size = strlen(name);
     for (size_t i = 0; i < set->count; i++)
@@ -169,7 +170,7 @@ static void remove_stale(const struct volume_set *set, const char *directory, co
     for (struct dirent *entry; entries && (entry = readdir(entries));) {
         const char *name = entry->d_name;
         if (str_eq(name, ".") || str_eq(name, "..") || str_eq(name, VOLUME_SET_DATA) ||
-            str_eq(name, version) || is_shown(set, name))
+            str_eq(name, version) || volume_set_is_shown(set, name))
             continue;
         _cleanup_free_ char *path = mem_printf("%s/%s", directory, name);
         (void)file_remove_tree(path, NULL);

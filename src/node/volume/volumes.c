@@ -49,8 +49,9 @@ static int give_group(const struct volume_context *context, const char *path, st
 
 /* The volume of a bound claim. One that was made for it lies where claims do (*ret_given NULL), in
  * a directory of this name; one that somebody made by hand where he says. */
-static int find_volume(const struct node_objects *objects, const char *name,
-                       const struct json **ret_given, const char **ret_directory, struct err *err)
+static int volumes_find_volume(const struct node_objects *objects, const char *name,
+                               const struct json **ret_given, const char **ret_directory,
+                               struct err *err)
 {
     const struct json *volume = node_objects_get(objects, &KUBE_PVS, "", name);
     const struct json *spec = json_get(volume, "spec");
@@ -98,7 +99,7 @@ int volume_claim_find(struct arena *arena, const struct node_objects *objects,
     const char *volume = json_get_string(json_get(claim, "spec"), "volumeName", "");
     const struct json *given = NULL;
     const char *directory = name;
-    result = volume[0] ? find_volume(objects, volume, &given, &directory, err) : 0;
+    result = volume[0] ? volumes_find_volume(objects, volume, &given, &directory, err) : 0;
     if (result < 0)
         return result;
     *ret_made_here = !given;

@@ -12,7 +12,7 @@ enum { DEADLINE_MS = 60 * 1000 };
 
 extern char scratch[];
 extern char *state_dir, *step_path;
-extern struct node_space *space;
+extern struct node_namespaces *space;
 
 int sandbox_enter(struct err *err);
 

@@ -29,16 +29,16 @@
 
 enum { LOOK_MS = 20, READY_MS = 10 * 1000, LOG_MAX = 64 * 1024 };
 
-static const char CIDR[] = "--cidr=" WAY_OUT_RANGE "/24";
+static const char CIDR[] = "--cidr=" EGRESS_RANGE "/24";
 
 /* Ours is the port space of the machine, theirs the pods': no port is passed either way, and no
  * address stands for the machine's loopback. */
 static const char *const PASTA[] = {
-    "--foreground",  "--quiet",      "--config-net", "--no-map-gw", "--ipv4-only",   "--no-dhcp",
-    "--no-dhcpv6",   "--no-ndp",     "--no-ra",      "--tcp-ports", "none",          "--udp-ports",
-    "none",          "--tcp-ns",     "none",         "--udp-ns",    "none",          "--address",
-    WAY_OUT_ADDRESS, "--netmask",    "30",           "--gateway",   WAY_OUT_GATEWAY, "--ns-ifname",
-    WAY_OUT_LINK,    "--netns-only", "--netns",      NULL,
+    "--foreground", "--quiet",      "--config-net", "--no-map-gw", "--ipv4-only",  "--no-dhcp",
+    "--no-dhcpv6",  "--no-ndp",     "--no-ra",      "--tcp-ports", "none",         "--udp-ports",
+    "none",         "--tcp-ns",     "none",         "--udp-ns",    "none",         "--address",
+    EGRESS_ADDRESS, "--netmask",    "30",           "--gateway",   EGRESS_GATEWAY, "--ns-ifname",
+    EGRESS_LINK,    "--netns-only", "--netns",      NULL,
 };
 static const char *const SLIRP[] = {
     "--configure",       "--mtu=65520", "--disable-host-loopback", "--disable-dns", CIDR,
@@ -55,7 +55,7 @@ static int show_network(const char *holder, const char *point, int *ret_netlink_
     int result = process_lock_holder(holder, &pidfd, &pid, err);
     if (result < 0)
         return err_wrap(err, STEP_NETWORK_GONE);
-    result = inside_socket(pidfd, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, ret_netlink_fd, err);
+    result = namespace_socket(pidfd, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, ret_netlink_fd, err);
     if (result < 0)
         return result;
     snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
@@ -69,7 +69,7 @@ static int show_network(const char *holder, const char *point, int *ret_netlink_
 }
 
 /* The pipe to our starter is neither the program's to hold nor its parent's. */
-static void redirect(const char *point)
+static void egress_helper_redirect_output(const char *point)
 {
     char path[PATH_MAX];
     if ((size_t)snprintf(path, sizeof(path), "%s.log", point) >= sizeof(path))
@@ -92,7 +92,7 @@ static void run_program(const char *program, const char *point)
         arguments[count++] = *each;
     arguments[count++] = point;
     if (!is_pasta)
-        arguments[count++] = WAY_OUT_LINK;
+        arguments[count++] = EGRESS_LINK;
     execv(program, (char *const *)arguments);
     fprintf(stderr, "cannot run '%s': %s\n", program, strerror(errno));
     _exit(127);
@@ -102,7 +102,7 @@ static void run_program(const char *program, const char *point)
 static void run_first(const char *program, const char *point)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    redirect(point);
+    egress_helper_redirect_output(point);
     pid_t child = fork();
     if (child == 0)
         run_program(program, point);
@@ -115,7 +115,7 @@ static void run_first(const char *program, const char *point)
 static bool wait_for_link(int netlink_fd, pid_t first)
 {
     for (int waited = 0; waited < READY_MS; waited += LOOK_MS) {
-        if (netlink_link_exists(netlink_fd, WAY_OUT_LINK))
+        if (netlink_link_exists(netlink_fd, EGRESS_LINK))
             return true;
         if (waitpid(first, NULL, WNOHANG) != 0)
             return false;
@@ -125,7 +125,7 @@ static bool wait_for_link(int netlink_fd, pid_t first)
 }
 
 /* With its last words, which mostly say why. */
-static void complain(const char *program, const char *point)
+static void egress_helper_complain(const char *program, const char *point)
 {
     char path[PATH_MAX];
     _cleanup_buf_ struct buf text;
@@ -138,7 +138,7 @@ static void complain(const char *program, const char *point)
     fprintf(stderr, "'%s' makes none: %s\n", program, line ? line + 1 : text.data);
 }
 
-int step_way_out(int argc, char **argv)
+int step_egress(int argc, char **argv)
 {
     struct err err;
     int lock, inside = -1;
@@ -156,7 +156,7 @@ int step_way_out(int argc, char **argv)
     if (first == 0)
         run_first(argv[3], argv[2]);
     if (first < 0 || !wait_for_link(inside, first)) {
-        complain(argv[3], argv[2]);
+        egress_helper_complain(argv[3], argv[2]);
         return 1;
     }
     step_say_ready();

@@ -7,36 +7,36 @@
 
 enum { EVENTS_A_TURN = 256 };
 
-bool watched_set(int epoll_fd, int fd, struct watched *watched, uint32_t events)
+bool epoll_watch_set(int epoll_fd, int fd, struct epoll_watch *watch, uint32_t events)
 {
-    if (watched->added && watched->events == events)
+    if (watch->added && watch->events == events)
         return true;
-    struct epoll_event event = {.events = events, .data.ptr = watched};
-    if (epoll_ctl(epoll_fd, watched->added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) < 0)
+    struct epoll_event event = {.events = events, .data.ptr = watch};
+    if (epoll_ctl(epoll_fd, watch->added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) < 0)
         return false;
-    watched->added = true;
-    watched->events = events;
+    watch->added = true;
+    watch->events = events;
     return true;
 }
 
-void watched_unset(int epoll_fd, int fd, struct watched *watched)
+void epoll_watch_unset(int epoll_fd, int fd, struct epoll_watch *watch)
 {
-    if (watched->added)
+    if (watch->added)
         epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-    watched->added = false;
+    watch->added = false;
 }
 
-void watched_turn(int epoll_fd, int timeout_ms, const sigset_t *mask)
+void epoll_watch_turn(int epoll_fd, int timeout_ms, const sigset_t *mask)
 {
     struct epoll_event events[EVENTS_A_TURN];
     int count = epoll_pwait(epoll_fd, events, EVENTS_A_TURN, timeout_ms, mask);
     for (int i = 0; i < count; i++) {
-        struct watched *watched = events[i].data.ptr;
-        watched->on_event(watched, events[i].events);
+        struct epoll_watch *watch = events[i].data.ptr;
+        watch->on_event(watch, events[i].events);
     }
 }
 
-int64_t watched_now_ms(void)
+int64_t epoll_watch_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -12,7 +12,7 @@
 
 enum { PROGRAM_MAX = 64 * 1024 * 1024 };
 
-static int install(const char *program, const char *script, struct err *err)
+static int install_copy(const char *program, const char *script, struct err *err)
 {
     _cleanup_buf_ struct buf self;
     const char *text = getenv("TRAINYARD_SCRIPT");
@@ -36,7 +36,7 @@ int step_install(int argc, char **argv)
         fputs("usage: trainyard-step install PROGRAM [SCRIPT]\n", stderr);
         return 2;
     }
-    if (install(argv[0], argc > 1 ? argv[1] : NULL, &err) < 0) {
+    if (install_copy(argv[0], argc > 1 ? argv[1] : NULL, &err) < 0) {
         fprintf(stderr, "trainyard-step: %s\n", err.message);
         return 1;
     }

@@ -27,8 +27,8 @@ static int make_sockets(const char *holder, struct responder_options *ret, struc
     int result = process_lock_holder(holder, &pidfd, &pid, err);
     if (result < 0)
         return err_wrap(err, STEP_NETWORK_GONE);
-    if ((result = inside_socket_gateway(pidfd, SOCK_DGRAM, DNS_PORT, &udp, err)) < 0 ||
-        (result = inside_socket_gateway(pidfd, SOCK_STREAM, DNS_PORT, &tcp, err)) < 0)
+    if ((result = namespace_socket_gateway(pidfd, SOCK_DGRAM, DNS_PORT, &udp, err)) < 0 ||
+        (result = namespace_socket_gateway(pidfd, SOCK_STREAM, DNS_PORT, &tcp, err)) < 0)
         return result;
     ret->udp_fd = TAKE_FD(udp);
     ret->tcp_fd = TAKE_FD(tcp);

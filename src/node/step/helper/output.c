@@ -43,7 +43,7 @@ static int wait_for(pid_t command, const sigset_t *signals)
     }
 }
 
-static int run(char **command)
+static int output_run_command(char **command)
 {
     sigset_t signals, before;
 
@@ -66,11 +66,12 @@ static int run(char **command)
 
 /* One file's content; a newline at its end is dropped, as Argo does. A missing file is no error
  * here: its parameter may have a default. */
-static int read_value(struct arena *arena, const char *path, const char **ret, struct err *err)
+static int output_read_value(struct arena *arena, const char *path, const char **ret,
+                             struct err *err)
 {
     _cleanup_buf_ struct buf text;
 
-    buf_init(&text, POD_LAST_WORDS_MAX);
+    buf_init(&text, POD_TERMINATION_MESSAGE_MAX);
     int result = file_read(path, &text, err);
     if (result == -ERR_NOT_FOUND) {
         *ret = NULL;
@@ -95,7 +96,7 @@ static void write_error(struct arena *arena, const struct err *err, struct buf *
                               "the output parameters are larger than the %d bytes that fit into a "
                               "pod's status: write large values to a file on a volume and pass its "
                               "path",
-                              POD_LAST_WORDS_MAX));
+                              POD_TERMINATION_MESSAGE_MAX));
     else
         json_set_string(arena, report, "error", err->message);
     buf_clear(line);
@@ -103,7 +104,7 @@ static void write_error(struct arena *arena, const struct err *err, struct buf *
 }
 
 /* {"parameters": {"NAME": "content"}} */
-static void gather(struct arena *arena, int count, char **pairs, struct buf *line)
+static void output_gather_files(struct arena *arena, int count, char **pairs, struct buf *line)
 {
     struct json *report = json_object(arena);
     struct json *parameters = json_ensure_object(arena, report, "parameters");
@@ -116,7 +117,7 @@ static void gather(struct arena *arena, int count, char **pairs, struct buf *lin
         if (!equals)
             continue;
         *equals = '\0';
-        if (read_value(arena, equals + 1, &value, &err) == 0 && value)
+        if (output_read_value(arena, equals + 1, &value, &err) == 0 && value)
             json_set_string(arena, parameters, pairs[i], value);
     }
     json_write(report, line);
@@ -148,14 +149,14 @@ int step_output(int argc, char **argv)
 
     while (pairs + 1 < argc && !str_eq(argv[pairs + 1], "--"))
         pairs++;
-    buf_init(&line, POD_LAST_WORDS_MAX);
+    buf_init(&line, POD_TERMINATION_MESSAGE_MAX);
     if (pairs + 2 >= argc) {
         fputs("usage: trainyard-step output LOG NAME=FILE... -- COMMAND [ARGUMENT...]\n", stderr);
         return 2;
     }
-    code = run(argv + pairs + 2);
+    code = output_run_command(argv + pairs + 2);
     if (code != 0)
         return code;
-    gather(arena, pairs, argv + 1, &line);
+    output_gather_files(arena, pairs, argv + 1, &line);
     return write_log(argv[0], &line);
 }

@@ -52,7 +52,7 @@ static void read_table(struct proxy *proxy, const char *path)
         proxy_set(proxy, &table);
 }
 
-static void serve(struct proxy *proxy, const char *table, const sigset_t *mask)
+static void step_proxy_serve(struct proxy *proxy, const char *table, const sigset_t *mask)
 {
     for (;;) {
         proxy_run(proxy, -1, mask);
@@ -81,6 +81,6 @@ int step_proxy(int argc, char **argv)
     prctl(PR_SET_NAME, "trainyard-proxy");
     read_table(proxy, argv[2]);
     step_say_ready();
-    serve(proxy, argv[2], &mask);
+    step_proxy_serve(proxy, argv[2], &mask);
     return 0;
 }

@@ -18,8 +18,8 @@ enum { SERVING = 1 };
 static const char *const STATUSES[] = {"UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"};
 
 /* Until the call is over. */
-static int call(int fd, const char *authority, const char *service, int64_t deadline_ms,
-                struct step_grpc_answer *ret, struct err *err)
+static int check_grpc_call(int fd, const char *authority, const char *service, int64_t deadline_ms,
+                           struct step_grpc_answer *ret, struct err *err)
 {
     _cleanup_buf_ struct buf request, answer;
     buf_init(&request, STEP_GRPC_MAX);
@@ -66,8 +66,8 @@ void step_check_grpc(const struct pod_handler *handler, int64_t deadline_ms, int
                  seconds, message);
         return;
     }
-    int result =
-        call(fd, authority, handler->service ? handler->service : "", deadline_ms, &answer, &err);
+    int result = check_grpc_call(fd, authority, handler->service ? handler->service : "",
+                                 deadline_ms, &answer, &err);
     if (result == -ERR_TIMEOUT)
         snprintf(ret->message, sizeof(ret->message),
                  "timeout: health rpc did not complete within %llds", seconds);

@@ -78,7 +78,8 @@ void step_grpc_request(const char *authority, const char *service, struct buf *b
 }
 
 /* A message: five bytes before it, then at most one field, the status. */
-static void read_message(const unsigned char *data, size_t size, struct step_grpc_answer *answer)
+static void grpc_read_message(const unsigned char *data, size_t size,
+                              struct step_grpc_answer *answer)
 {
     if (size < 5 || data[0] != 0)
         return;
@@ -93,7 +94,7 @@ static void read_frame(int type, int flags, const unsigned char *data, size_t si
         size_t before = flags & FLAG_PADDED ? 1 : 0;
         size_t behind = before && size ? data[0] : 0;
         if (before + behind <= size)
-            read_message(data + before, size - before - behind, answer);
+            grpc_read_message(data + before, size - before - behind, answer);
     }
     if (type == FRAME_SETTINGS && !(flags & FLAG_END_STREAM))
         answer->settings++;

@@ -180,7 +180,7 @@ static const char *find_body(const char *text, size_t size)
     return NULL;
 }
 
-static void read_header(const char *line, size_t size, struct step_answer *answer)
+static void http_read_header(const char *line, size_t size, struct step_answer *answer)
 {
     static const char name[] = "location:";
     if (size < strlen(name) || strncasecmp(line, name, strlen(name)) != 0)
@@ -219,7 +219,7 @@ static void read_headers(const char *head, const char *body, struct step_answer 
     while ((newline = memchr(line, '\n', (size_t)(body - line))) && newline + 1 < body) {
         line = newline + 1;
         const char *end = memchr(line, '\n', (size_t)(body - line));
-        read_header(line, (size_t)(end - line), answer);
+        http_read_header(line, (size_t)(end - line), answer);
     }
 }
 

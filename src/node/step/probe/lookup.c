@@ -24,8 +24,8 @@ enum {
 };
 
 /* One server, one question. */
-static bool ask(const struct resolver *server, const uint8_t *question, size_t size,
-                int64_t server_ms, int64_t deadline_ms, struct in_addr *ret)
+static bool lookup_ask_server(const struct resolver *server, const uint8_t *question, size_t size,
+                              int64_t server_ms, int64_t deadline_ms, struct in_addr *ret)
 {
     _cleanup_fd_ int fd =
         socket(server->any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -60,7 +60,7 @@ static bool ask_all(const char *resolv_conf, const char *name, int64_t deadline_
     rand_secure(&id, sizeof(id));
     size_t size = dns_query_pass_on(&query, name, id, question);
     for (size_t i = 0; i < count; i++)
-        if (ask(&servers[i], question, size, server_ms, deadline_ms, ret))
+        if (lookup_ask_server(&servers[i], question, size, server_ms, deadline_ms, ret))
             return true;
     return false;
 }

@@ -116,7 +116,7 @@ static int make_lines(struct container_run *run, struct step_lines *lines)
                : 0;
 }
 
-static int spawn(struct container_run *run, struct err *err)
+static int container_spawn(struct container_run *run, struct err *err)
 {
     struct step_lines lines = {-1, -1, -1, -1};
     _cleanup_free_ char *mount_point = mem_printf("%s/root", run->directory);
@@ -127,7 +127,7 @@ static int spawn(struct container_run *run, struct err *err)
     else if (run->share)
         result = (pid = step_share_fork(run->share, mount_point, err)) < 0 ? -1 : 0;
     else
-        pid = step_world_fork(run->pod);
+        pid = step_isolation_fork(run->pod);
     if (pid == 0)
         step_init_run(run->pod, run->spec, mount_point, &lines);
     if (result == 0 && pid < 0)
@@ -167,7 +167,7 @@ int container_run_start(struct container_run *run, int64_t now_ms, struct err *e
     if (result == 0)
         result = step_limits_begin(run->pod, run->spec, err);
     if (result == 0)
-        result = spawn(run, err);
+        result = container_spawn(run, err);
     if (result < 0) {
         close_run(run);
         set_end(run, EXIT_CANNOT_START, 0, "StartError", err ? err->message : "", now_ms);
@@ -188,7 +188,7 @@ void container_run_spend(struct container_run *run, const struct rusage *used)
     if (!run->pid || cgroup_usage(&run->pod->groups, run->spec->name, &counted))
         return;
     run->spent_ns += to_ns(used->ru_utime) + to_ns(used->ru_stime);
-    pod_spent_store(run->directory, run->spec->name, run->state->restarts, run->spent_ns);
+    pod_cpu_time_store(run->directory, run->spec->name, run->state->restarts, run->spent_ns);
 }
 
 int container_run_output(const struct container_run *run, int stream)
@@ -300,7 +300,7 @@ void container_run_reaped(struct container_run *run, int wait_status, int64_t no
         set_end(run, EXIT_CANNOT_START, 0, "StartError", report.message, now_ms);
         return;
     }
-    char message[POD_LAST_WORDS_MAX + 1];
+    char message[POD_TERMINATION_MESSAGE_MAX + 1];
     step_message_read(run->directory, run->spec, run->state->restarts, report.exit_code, message);
     const char *reason = out_of_memory ? "OOMKilled" : report.exit_code ? "Error" : "Completed";
     set_end(run, report.exit_code, report.signal, reason, message, now_ms);

@@ -148,8 +148,8 @@ static int give_root(const struct pod_spec *spec, const struct pod_container *co
                          (long long)container->user);
 }
 
-int step_machine_mount(const struct pod_spec *spec, const struct pod_container *container,
-                       const char *mount_point, bool *ret_writable, struct err *err)
+int step_host_root_mount(const struct pod_spec *spec, const struct pod_container *container,
+                         const char *mount_point, bool *ret_writable, struct err *err)
 {
     /* The process has one life: what is allocated here goes when it runs the command. */
     struct root_entry *entries = mem_calloc(ROOT_ENTRIES_MAX, sizeof(*entries));

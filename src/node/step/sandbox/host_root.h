@@ -10,7 +10,7 @@
  * /proc, /sys, /dev, /run and /tmp. The directory is container->layer, so the container can write
  * new files beside the machine's entries. It is memory, and `ret_writable` false, for a container
  * without a layer or with a read-only root, and where the disk has no room for the layer. */
-int step_machine_mount(const struct pod_spec *spec, const struct pod_container *container,
-                       const char *mount_point, bool *ret_writable, struct err *err);
+int step_host_root_mount(const struct pod_spec *spec, const struct pod_container *container,
+                         const char *mount_point, bool *ret_writable, struct err *err);
 
 #endif

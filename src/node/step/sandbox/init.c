@@ -27,7 +27,7 @@
 
 enum { REPORT_FD = 3 };
 
-static void report(const struct step_report *message)
+static void init_send_report(const struct step_report *message)
 {
     ssize_t written;
     do {
@@ -35,12 +35,12 @@ static void report(const struct step_report *message)
     } while (written < 0 && errno == EINTR);
 }
 
-static void fail(const struct err *err) __attribute__((noreturn));
-static void fail(const struct err *err)
+static void init_fail(const struct err *err) __attribute__((noreturn));
+static void init_fail(const struct err *err)
 {
     struct step_report message = {.kind = STEP_FAILED};
     str_copy(message.message, sizeof(message.message), err->message);
-    report(&message);
+    init_send_report(&message);
     _exit(1);
 }
 
@@ -126,10 +126,10 @@ static void explain_missing(const struct pod_spec *spec, const struct pod_contai
 }
 
 /* In the child: become the command, or say through the pipe why not. */
-static void run_command(const struct pod_spec *spec, const struct pod_container *container,
-                        int error_fd) __attribute__((noreturn));
-static void run_command(const struct pod_spec *spec, const struct pod_container *container,
-                        int error_fd)
+static void init_run_command(const struct pod_spec *spec, const struct pod_container *container,
+                             int error_fd) __attribute__((noreturn));
+static void init_run_command(const struct pod_spec *spec, const struct pod_container *container,
+                             int error_fd)
 {
     struct err err = ERR_INIT;
     step_signals_default();
@@ -160,10 +160,10 @@ static pid_t start_command(const struct pod_spec *spec, const struct pod_contain
     pid_t pid = -1;
     if (pipe2(error_pipe, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
         err_set_errno(&err, errno, "cannot start '%s'", container->arguments.items[0]);
-        fail(&err);
+        init_fail(&err);
     }
     if (pid == 0)
-        run_command(spec, container, error_pipe[1]);
+        init_run_command(spec, container, error_pipe[1]);
     close(error_pipe[1]);
     ssize_t got;
     do {
@@ -171,7 +171,7 @@ static pid_t start_command(const struct pod_spec *spec, const struct pod_contain
     } while (got < 0 && errno == EINTR);
     close(error_pipe[0]);
     if (got == (ssize_t)sizeof(err))
-        fail(&err);
+        init_fail(&err);
     return pid; /* the end of the pipe: the command has replaced our child */
 }
 
@@ -185,17 +185,17 @@ static void report_exit(int status, bool was_told)
     } else {
         message.exit_code = WEXITSTATUS(status);
     }
-    report(&message);
+    init_send_report(&message);
     _exit(0);
 }
 
 /* Who has ended is waited for; with the command all ends. */
-static void reap(const struct pod_spec *spec, pid_t command, bool was_told)
+static void init_reap_children(const struct pod_spec *spec, pid_t command, bool was_told)
 {
     int status;
     for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
         if (ended == command) {
-            step_world_end(spec);
+            step_isolation_end(spec);
             report_exit(status, was_told);
         }
 }
@@ -204,7 +204,7 @@ static void reap(const struct pod_spec *spec, pid_t command, bool was_told)
  * it is stated after; a supervisor that died before has closed the report line. */
 static void bind_to_supervisor(const struct pod_spec *spec)
 {
-    prctl(PR_SET_PDEATHSIG, step_world_orphan_signal(spec));
+    prctl(PR_SET_PDEATHSIG, step_isolation_orphan_signal(spec));
     struct pollfd line = {.fd = REPORT_FD};
     if (poll(&line, 1, 0) > 0 && line.revents & (POLLERR | POLLHUP))
         _exit(1);
@@ -223,8 +223,8 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     if (keep_lines(lines) < 0)
         _exit(1);
     if (step_limits_enter(spec, container, &err) < 0 ||
-        step_world_build(spec, container, mount_point, &err) < 0)
-        fail(&err);
+        step_isolation_build(spec, container, mount_point, &err) < 0)
+        init_fail(&err);
     close_range(REPORT_FD + 1, ~0U, 0);
     bind_to_supervisor(spec);
     /* Through /proc/1/exe the container's root would reach our program's file on the machine, where
@@ -233,9 +233,9 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     prctl(PR_SET_NAME, "trainyard-init");
 
     if (spec->shares_processes && send_mark(&err) < 0)
-        fail(&err);
+        init_fail(&err);
     pid_t command = start_command(spec, container);
-    report(&(struct step_report){.kind = STEP_RUNNING});
+    init_send_report(&(struct step_report){.kind = STEP_RUNNING});
     /* A descendant that keeps our pipes' ends open is fine; we must not. */
     close(STDIN_FILENO);
     close(STDOUT_FILENO);
@@ -244,11 +244,11 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
         siginfo_t info;
         int number = sigwaitinfo(&all, &info);
         /* At every signal: what it says comes too late for one that has ended before. */
-        reap(spec, command, was_told);
+        init_reap_children(spec, command, was_told);
         if (number == SIGCHLD)
             continue;
         if (getppid() != supervisor) {
-            step_world_end(spec);
+            step_isolation_end(spec);
             _exit(1);
         } else if (number > 0) {
             was_told = was_told || number == SIGTERM;

@@ -17,12 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int step_world_enter(const struct pod_spec *spec, const char *directory, struct err *err)
+int step_isolation_enter(const struct pod_spec *spec, const char *directory, struct err *err)
 {
     int result;
     if (spec->plain) {
         prctl(PR_SET_CHILD_SUBREAPER, 1);
-        strays_end_marked(directory, NULL, NULL); /* of a supervisor that was killed */
+        orphans_end_marked(directory, NULL, NULL); /* of a supervisor that was killed */
         return 0;
     }
     if ((result = step_network_enter(spec, err)) < 0 || (result = step_sysctls_set(spec, err)) < 0)
@@ -30,7 +30,7 @@ int step_world_enter(const struct pod_spec *spec, const char *directory, struct 
     return step_memory_mount(spec, err);
 }
 
-pid_t step_world_fork(const struct pod_spec *spec)
+pid_t step_isolation_fork(const struct pod_spec *spec)
 {
     if (spec->plain)
         return fork();
@@ -39,8 +39,8 @@ pid_t step_world_fork(const struct pod_spec *spec)
 }
 
 /* Who is an ordinary user, or a root without the rights of one, has nothing to give up. */
-static int give_up(const struct pod_spec *spec, const struct pod_container *container,
-                   struct err *err)
+static int isolation_give_up(const struct pod_spec *spec, const struct pod_container *container,
+                             struct err *err)
 {
     if (!spec->nested)
         return step_privilege_bound(spec, container, err);
@@ -49,15 +49,15 @@ static int give_up(const struct pod_spec *spec, const struct pod_container *cont
     return container->unconfined ? 0 : step_seccomp_install(err);
 }
 
-int step_world_build(const struct pod_spec *spec, const struct pod_container *container,
-                     const char *mount_point, struct err *err)
+int step_isolation_build(const struct pod_spec *spec, const struct pod_container *container,
+                         const char *mount_point, struct err *err)
 {
     int result;
     if (spec->plain) {
         prctl(PR_SET_CHILD_SUBREAPER, 1);
         if (container->layer && (result = step_layer_make(container, err)) < 0)
             return result;
-        return give_up(spec, container, err);
+        return isolation_give_up(spec, container, err);
     }
     if ((result = step_root_enter(spec, container, mount_point, err)) < 0)
         return result;
@@ -67,11 +67,11 @@ int step_world_build(const struct pod_spec *spec, const struct pod_container *co
     return step_limits_count_processes(spec, err);
 }
 
-int step_world_join(const struct pod_spec *spec, const struct pod_container *container,
-                    int first_fd, struct err *err)
+int step_isolation_join(const struct pod_spec *spec, const struct pod_container *container,
+                        int first_fd, struct err *err)
 {
     if (spec->plain) {
-        int result = give_up(spec, container, err);
+        int result = isolation_give_up(spec, container, err);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         return result;
     }
@@ -83,16 +83,16 @@ int step_world_join(const struct pod_spec *spec, const struct pod_container *con
 
 /* Killed at once, the first process of a namespace takes the rest along. Without one it has to
  * hear of it and to end them. */
-int step_world_orphan_signal(const struct pod_spec *spec)
+int step_isolation_orphan_signal(const struct pod_spec *spec)
 {
     return spec->plain ? SIGRTMIN : SIGKILL;
 }
 
-void step_world_end(const struct pod_spec *spec)
+void step_isolation_end(const struct pod_spec *spec)
 {
     if (!spec->plain)
         return;
-    strays_end_below(NULL, NULL);
+    orphans_end_below(NULL, NULL);
     while (waitpid(-1, NULL, WNOHANG) > 0)
         ;
 }
@@ -114,16 +114,16 @@ static bool is_of_container(void *context, pid_t top)
     for (size_t i = 0; i < choice->count; i++)
         if (choice->others[i] == top)
             return false;
-    strays_mark_of(top, mark, sizeof(mark));
+    orphans_mark_of(top, mark, sizeof(mark));
     return !mark[0] || str_eq(mark, choice->mark);
 }
 
-void step_world_container_ended(const struct pod_spec *spec, const char *directory,
-                                const char *container, const pid_t *others, size_t count)
+void step_isolation_container_ended(const struct pod_spec *spec, const char *directory,
+                                    const char *container, const pid_t *others, size_t count)
 {
     struct choice choice = {.others = others, .count = count};
     if (!spec->plain)
         return;
     snprintf(choice.mark, sizeof(choice.mark), "%s/%s", directory, container);
-    strays_end_below(is_of_container, &choice);
+    orphans_end_below(is_of_container, &choice);
 }

@@ -160,7 +160,7 @@ int mount_read_only(const char *target, struct err *err)
     return 0;
 }
 
-static bool is_one_of(const char *name, const char *const *list)
+static bool mount_is_one_of(const char *name, const char *const *list)
 {
     for (; list && *list; list++)
         if (str_eq(name, *list))
@@ -213,7 +213,7 @@ int mount_layer_over(struct mount_layers *layers, const char *directory, const c
     size_t shown = 0;
     for (struct dirent *entry; result == 0 && (entry = readdir(entries));) {
         const char *name = entry->d_name;
-        if (str_eq(name, ".") || str_eq(name, "..") || is_one_of(name, without))
+        if (str_eq(name, ".") || str_eq(name, "..") || mount_is_one_of(name, without))
             continue;
         result = ++shown > LAYER_ENTRIES_MAX
                      ? err_set(err, ERR_TOO_MANY, "'%s' has more than %d entries", directory,

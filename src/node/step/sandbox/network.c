@@ -45,7 +45,7 @@ void step_network_only_ipv4(void)
     set_sysctl("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
 }
 
-static int join(int cluster_fd, const char *address_text, struct err *err)
+static int network_join_cluster(int cluster_fd, const char *address_text, struct err *err)
 {
     struct in_addr address, gateway;
     bool transparent;
@@ -97,5 +97,5 @@ int step_network_enter(const struct pod_spec *spec, struct err *err)
     set_sysctl("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
     set_sysctl("/proc/sys/net/ipv4/ping_group_range", spec->nested ? "0 0" : "0 2147483647");
     step_network_only_ipv4();
-    return join(cluster, spec->address, err);
+    return network_join_cluster(cluster, spec->address, err);
 }

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* With its own mount namespace, or the mounts would not be locked. */
-static int nest(int64_t user, int64_t group, struct err *err)
+static int privilege_enter_user_namespace(int64_t user, int64_t group, struct err *err)
 {
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
         return err_set_errno(err, errno, "cannot make the container's user namespace");
@@ -26,8 +26,8 @@ static int nest(int64_t user, int64_t group, struct err *err)
                            (struct id_map){.inside = group < 0 ? 0 : group, .outside = 0}, err);
 }
 
-static int become(const struct pod_spec *spec, const struct pod_container *container,
-                  struct err *err)
+static int privilege_become_user(const struct pod_spec *spec, const struct pod_container *container,
+                                 struct err *err)
 {
     gid_t gid = container->group < 0 ? 0 : (gid_t)container->group;
     uid_t uid = container->user < 0 ? 0 : (uid_t)container->user;
@@ -71,10 +71,10 @@ int step_privilege_bound(const struct pod_spec *spec, const struct pod_container
                          struct err *err)
 {
     uint64_t kept =
-        container->capabilities & pod_capabilities_most(spec->nested, spec->network != NULL);
+        container->capabilities & capabilities_most(spec->nested, spec->network != NULL);
     int result = bound_capabilities(kept, err);
     if (result == 0 && !spec->nested)
-        result = become(spec, container, err);
+        result = privilege_become_user(spec, container, err);
     if (result == 0)
         result = keep_capabilities(kept, err);
     if (result == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -87,6 +87,7 @@ int step_privilege_bound(const struct pod_spec *spec, const struct pod_container
 int step_privilege_drop(const struct pod_spec *spec, const struct pod_container *container,
                         struct err *err)
 {
-    int result = spec->nested ? nest(container->user, container->group, err) : 0;
+    int result =
+        spec->nested ? privilege_enter_user_namespace(container->user, container->group, err) : 0;
     return result == 0 ? step_privilege_bound(spec, container, err) : result;
 }

@@ -143,7 +143,7 @@ static int enter_root(const struct pod_spec *spec, const struct pod_container *c
     return 0;
 }
 
-static int write_file(const char *path, const char *content, mode_t mode, struct err *err)
+static int root_write_file(const char *path, const char *content, mode_t mode, struct err *err)
 {
     _cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0)
@@ -169,7 +169,7 @@ static int write_names(const struct pod_spec *spec, const char *directory, struc
             continue;
         char path[64];
         snprintf(path, sizeof(path), "%s/%s", directory, files[i].name);
-        int result = write_file(path, files[i].content, files[i].mode, err);
+        int result = root_write_file(path, files[i].content, files[i].mode, err);
         if (result < 0)
             return result;
     }
@@ -265,7 +265,7 @@ static int gather_masks(const struct pod_spec *spec, struct pod_strings *ret, st
     return result;
 }
 
-static int mask(const char *path, struct err *err)
+static int root_mask_path(const char *path, struct err *err)
 {
     struct stat info;
     if (lstat(path, &info) < 0 || S_ISLNK(info.st_mode))
@@ -326,14 +326,14 @@ static int mask_inside(const struct pod_strings *masks, const char *path,
         if (!volume->read_only || volume->only_top)
             result = pin_directories(volume->target, inside, err);
         if (result == 0)
-            result = mask(inside, err);
+            result = root_mask_path(inside, err);
     }
     return result;
 }
 
 /* `writable`: the root itself is; in an image that means all of its files. */
-static int arrange(const struct pod_spec *spec, const struct pod_container *container,
-                   const struct root_view *view, bool writable, struct err *err)
+static int root_arrange(const struct pod_spec *spec, const struct pod_container *container,
+                        const struct root_view *view, bool writable, struct err *err)
 {
     struct mount_layers layers = {0};
     bool all_writable = writable && container->root;
@@ -341,9 +341,9 @@ static int arrange(const struct pod_spec *spec, const struct pod_container *cont
     if (result == 0 && !all_writable)
         result = mount_scratch(container->read_only, &layers, err);
     if (result == 0 && !container->root)
-        result = pod_python_link(IMAGE_TOOLS_DIRECTORY, err);
+        result = plan_python_link(IMAGE_TOOLS_DIRECTORY, err);
     for (size_t i = 0; result == 0 && !container->root && i < view->masks.count; i++)
-        result = mask(view->masks.items[i], err);
+        result = root_mask_path(view->masks.items[i], err);
     for (size_t i = 0; result == 0 && i < container->mount_count; i++) {
         const struct pod_mount *mount = &container->mounts[i];
         result = place_volume(mount, view->trees[i], &layers, err);
@@ -374,11 +374,12 @@ int step_root_enter(const struct pod_spec *spec, const struct pod_container *con
     for (size_t i = 0; result == 0 && i < container->mount_count; i++)
         result = mount_clone_volume(&container->mounts[i], &view.trees[i], &view.paths[i], err);
     if (result == 0)
-        result = container->root ? show_image(spec, container, mount_point, &writable, err)
-                                 : step_machine_mount(spec, container, mount_point, &writable, err);
+        result = container->root
+                     ? show_image(spec, container, mount_point, &writable, err)
+                     : step_host_root_mount(spec, container, mount_point, &writable, err);
     if (result == 0)
         result = enter_root(spec, container, err);
     if (result == 0)
-        result = arrange(spec, container, &view, writable, err);
+        result = root_arrange(spec, container, &view, writable, err);
     return result;
 }

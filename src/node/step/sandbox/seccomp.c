@@ -100,17 +100,17 @@ static const int DENIED[] = {
 #endif
 };
 
-static struct sock_filter load(size_t offset)
+static struct sock_filter seccomp_load(size_t offset)
 {
     return (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
 }
 
-static struct sock_filter answer(uint32_t action)
+static struct sock_filter seccomp_return(uint32_t action)
 {
     return (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
 }
 
-static struct sock_filter jump(uint16_t test, uint32_t value, uint8_t yes, uint8_t no)
+static struct sock_filter seccomp_jump(uint16_t test, uint32_t value, uint8_t yes, uint8_t no)
 {
     return (struct sock_filter)BPF_JUMP(BPF_JMP | test | BPF_K, value, yes, no);
 }
@@ -120,26 +120,26 @@ int step_seccomp_install(struct err *err)
     const uint32_t refuse = SECCOMP_RET_ERRNO | EPERM, absent = SECCOMP_RET_ERRNO | ENOSYS;
     struct sock_filter program[ARRAY_SIZE(DENIED) * 2 + 24];
     unsigned short count = 0;
-    program[count++] = load(offsetof(struct seccomp_data, arch));
-    program[count++] = jump(BPF_JEQ, NATIVE_ARCH, 1, 0);
-    program[count++] = answer(refuse);
-    program[count++] = load(offsetof(struct seccomp_data, nr));
+    program[count++] = seccomp_load(offsetof(struct seccomp_data, arch));
+    program[count++] = seccomp_jump(BPF_JEQ, NATIVE_ARCH, 1, 0);
+    program[count++] = seccomp_return(refuse);
+    program[count++] = seccomp_load(offsetof(struct seccomp_data, nr));
 #ifdef __x86_64__
-    program[count++] = jump(BPF_JGE, X32_BIT, 0, 1);
-    program[count++] = answer(absent);
+    program[count++] = seccomp_jump(BPF_JGE, X32_BIT, 0, 1);
+    program[count++] = seccomp_return(absent);
 #endif
     /* Its flags lie in memory, where no filter sees them: the C library takes clone() instead. */
-    program[count++] = jump(BPF_JEQ, SYS_clone3, 0, 1);
-    program[count++] = answer(absent);
+    program[count++] = seccomp_jump(BPF_JEQ, SYS_clone3, 0, 1);
+    program[count++] = seccomp_return(absent);
     for (size_t i = 0; i < ARRAY_SIZE(DENIED); i++) {
-        program[count++] = jump(BPF_JEQ, (uint32_t)DENIED[i], 0, 1);
-        program[count++] = answer(refuse);
+        program[count++] = seccomp_jump(BPF_JEQ, (uint32_t)DENIED[i], 0, 1);
+        program[count++] = seccomp_return(refuse);
     }
-    program[count++] = jump(BPF_JEQ, SYS_clone, 0, 3);
-    program[count++] = load(offsetof(struct seccomp_data, args[0]));
-    program[count++] = jump(BPF_JSET, NAMESPACES, 0, 1);
-    program[count++] = answer(refuse);
-    program[count++] = answer(SECCOMP_RET_ALLOW);
+    program[count++] = seccomp_jump(BPF_JEQ, SYS_clone, 0, 3);
+    program[count++] = seccomp_load(offsetof(struct seccomp_data, args[0]));
+    program[count++] = seccomp_jump(BPF_JSET, NAMESPACES, 0, 1);
+    program[count++] = seccomp_return(refuse);
+    program[count++] = seccomp_return(SECCOMP_RET_ALLOW);
     struct sock_fprog filter = {.len = count, .filter = program};
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0)
         return 0;

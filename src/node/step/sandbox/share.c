@@ -66,7 +66,8 @@ static void reap_forever(const char *mount_point, int supervisor)
     }
 }
 
-static int begin(struct step_share *share, const char *mount_point, struct err *err)
+static int share_start_first_process(struct step_share *share, const char *mount_point,
+                                     struct err *err)
 {
     if (share->pid)
         return 0;
@@ -92,7 +93,7 @@ bool step_share_reaped(struct step_share *share, pid_t pid)
 
 pid_t step_share_fork(struct step_share *share, const char *mount_point, struct err *err)
 {
-    if (begin(share, mount_point, err) < 0)
+    if (share_start_first_process(share, mount_point, err) < 0)
         return -1;
     _cleanup_fd_ int first = pidfd_open(share->pid, 0);
     pid_t pid = first < 0 ? -1 : step_fork_inside(first);

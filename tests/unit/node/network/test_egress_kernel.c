@@ -35,12 +35,12 @@ static int come_and_go(int number)
     if (setns(outer, CLONE_NEWNET) < 0)
         return 1;
     for (int i = 0; i < ROUNDS; i++) {
-        struct way_out way = {0};
-        if (way_out_make_kernel(state_dir, inner, &way, &err) < 0) {
+        struct egress way = {0};
+        if (egress_make_kernel(state_dir, inner, &way, &err) < 0) {
             fprintf(stderr, "%s\n", err.message);
             return i == 0 ? SKIPPED : 1;
         }
-        way_out_release(&way);
+        egress_release(&way);
         for (int k = 0; k < 20; k++) {
             if (!forwards()) {
                 fprintf(stderr, "round %d: switched off behind cluster %d\n", i, number);
@@ -48,7 +48,7 @@ static int come_and_go(int number)
             }
             sched_yield();
         }
-        if (way_out_remove_kernel(state_dir, &err) < 0) {
+        if (egress_remove_kernel(state_dir, &err) < 0) {
             fprintf(stderr, "%s\n", err.message);
             return 1;
         }

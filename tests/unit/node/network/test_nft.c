@@ -204,7 +204,7 @@ static const char *choose(const char *routes, uint32_t seed)
 {
     static char text[INET_ADDRSTRLEN];
     struct in_addr address;
-    if (!way_out_choose(routes, seed, &address))
+    if (!egress_choose(routes, seed, &address))
         return "none";
     return inet_ntop(AF_INET, &address, text, sizeof(text));
 }

@@ -14,10 +14,10 @@ static void note(void *context, const char *reason, const char *message)
     buf_printf(context, "%s: %s\n", reason, message);
 }
 
-static const struct pod_gaps_machine OF_ROOT = {.hosts = ""},
-                                     NESTED = {.nested = true, .hosts = ""},
-                                     PLAIN = {.nested = true, .plain = true, .hosts = ""},
-                                     PLAIN_OF_ROOT = {.plain = true, .hosts = ""};
+static const struct plan_unsupported_machine OF_ROOT = {.hosts = ""},
+                                             NESTED = {.nested = true, .hosts = ""},
+                                             PLAIN = {.nested = true, .plain = true, .hosts = ""},
+                                             PLAIN_OF_ROOT = {.plain = true, .hosts = ""};
 
 static void what_is_not_given_is_told(void **state)
 {
@@ -30,7 +30,7 @@ static void what_is_not_given_is_told(void **state)
         "5},'containers':[{'name':'c',"
         "'securityContext':{'capabilities':{'add':['NET_RAW','NET_ADMIN','SYS_ADMIN']}}}]}}");
     buf_init(&text, 4096);
-    pod_gaps_tell(arena, pod, &NESTED, &objects, note, &text);
+    plan_unsupported_report(arena, pod, &NESTED, &objects, note, &text);
     assert_string_equal(
         text.data,
         "Unsupported: hostPID has no effect: who sees the machine's processes can end and look "
@@ -41,29 +41,31 @@ static void what_is_not_given_is_told(void **state)
         "Unsupported: container c does not get the capabilities it adds (NET_ADMIN, SYS_ADMIN): a "
         "container never has more than its sandbox\n");
     buf_clear(&text);
-    pod_gaps_tell(arena, pod, &OF_ROOT, &objects, note, &text);
+    plan_unsupported_report(arena, pod, &OF_ROOT, &objects, note, &text);
     assert_null(strstr(text.data, "fsGroup"));
     assert_non_null(strstr(text.data, "(SYS_ADMIN)"));
     buf_clear(&text);
-    pod_gaps_tell(arena,
-                  read_json(arena, "{'spec':{'hostname':'h','containers':[{'name':'c',"
-                                   "'securityContext':{'runAsUser':5}}]}}"),
-                  &PLAIN, &objects, note, &text);
+    plan_unsupported_report(arena,
+                            read_json(arena, "{'spec':{'hostname':'h','containers':[{'name':'c',"
+                                             "'securityContext':{'runAsUser':5}}]}}"),
+                            &PLAIN, &objects, note, &text);
     assert_string_equal(text.data,
                         "Unsupported: without namespaces these have no effect: hostname, runAsUser "
                         "and runAsGroup ('trainyard status' says how to allow namespaces)\n");
     buf_clear(&text);
-    pod_gaps_tell(arena,
-                  read_json(arena, "{'spec':{'containers':[{'name':'c','terminationMessagePolicy':"
-                                   "'FallbackToLogsOnError'},{'name':'step','volumeMounts':["
-                                   "{'name':'trainyard-step','mountPath':'/trainyard'}]}]}}"),
-                  &PLAIN, &objects, note, &text);
+    plan_unsupported_report(
+        arena,
+        read_json(arena, "{'spec':{'containers':[{'name':'c','terminationMessagePolicy':"
+                         "'FallbackToLogsOnError'},{'name':'step','volumeMounts':["
+                         "{'name':'trainyard-step','mountPath':'/trainyard'}]}]}}"),
+        &PLAIN, &objects, note, &text);
     assert_string_equal(text.data, "");
-    pod_gaps_tell(arena,
-                  read_json(arena, "{'spec':{'securityContext':{'runAsUser':0},'containers':[{"
-                                   "'name':'c','terminationMessagePolicy':'FallbackToLogsOnError',"
-                                   "'securityContext':{'runAsUser':5}}]}}"),
-                  &PLAIN_OF_ROOT, &objects, note, &text);
+    plan_unsupported_report(
+        arena,
+        read_json(arena, "{'spec':{'securityContext':{'runAsUser':0},'containers':[{"
+                         "'name':'c','terminationMessagePolicy':'FallbackToLogsOnError',"
+                         "'securityContext':{'runAsUser':5}}]}}"),
+        &PLAIN_OF_ROOT, &objects, note, &text);
     assert_string_equal(text.data, "");
 }
 
@@ -86,7 +88,7 @@ static void the_file_of_last_words_is_told_to_who_uses_it(void **state)
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         _cleanup_buf_ struct buf text;
         buf_init(&text, 4096);
-        pod_gaps_tell(
+        plan_unsupported_report(
             arena,
             read_json(arena, arena_printf(arena, "{'spec':{'containers':[{'name':'c',%s}]}}",
                                           CASES[i].container)),
@@ -119,7 +121,7 @@ static void the_name_of_the_api_is_told(void **state)
                                        "Policy':'FallbackToLogsOnError'}]}}",
                                        SAYING[i]);
         buf_init(&text, 4096);
-        pod_gaps_tell(arena, read_json(arena, pod), &PLAIN, &objects, note, &text);
+        plan_unsupported_report(arena, read_json(arena, pod), &PLAIN, &objects, note, &text);
         assert_string_equal(
             text.size ? text.data : "",
             i == ARRAY_SIZE(SAYING) - 1
@@ -128,7 +130,7 @@ static void the_name_of_the_api_is_told(void **state)
                   "kubernetes.docker.internal (the name is known once this machine's /etc/hosts "
                   "has it at 127.0.0.1) ('trainyard status' says how to allow namespaces)\n");
         buf_clear(&text);
-        pod_gaps_tell(arena, read_json(arena, pod), &NESTED, &objects, note, &text);
+        plan_unsupported_report(arena, read_json(arena, pod), &NESTED, &objects, note, &text);
         assert_int_equal(text.size, 0);
     }
 }
@@ -155,7 +157,7 @@ static void a_kubeconfig_is_named_to_who_has_it(void **state)
         const char *pod = arena_printf(
             arena, "{'spec':{'containers':[{'name':'a',%s,%s},{'name':'b',%s}]}}",
             "'command':['curl','kubernetes.docker.internal']", CASES[i].first, CASES[i].second);
-        pod_gaps_tell(arena, read_json(arena, pod), &PLAIN, &objects, note, &text);
+        plan_unsupported_report(arena, read_json(arena, pod), &PLAIN, &objects, note, &text);
         assert_non_null(strstr(text.data, "the name is known once this machine's /etc/hosts"));
         assert_int_equal(strstr(text.data, "KUBECONFIG says") != NULL, CASES[i].is_named);
     }
@@ -185,12 +187,13 @@ static void a_machine_that_knows_the_name_is_not_told(void **state)
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         _cleanup_buf_ struct buf text;
         buf_init(&text, 4096);
-        struct pod_gaps_machine machine = PLAIN;
+        struct plan_unsupported_machine machine = PLAIN;
         machine.hosts = CASES[i].hosts;
-        pod_gaps_tell(arena,
-                      read_json(arena, "{'spec':{'containers':[{'name':'c','args':['kubernetes."
-                                       "docker.internal']}]}}"),
-                      &machine, &objects, note, &text);
+        plan_unsupported_report(arena,
+                                read_json(arena,
+                                          "{'spec':{'containers':[{'name':'c','args':['kubernetes."
+                                          "docker.internal']}]}}"),
+                                &machine, &objects, note, &text);
         if ((strstr(text.data, "kubernetes.docker.internal") == NULL) != CASES[i].knows)
             fail_msg("with '%s': %s", CASES[i].hosts, text.data);
     }

@@ -182,8 +182,8 @@ static void state_round_trip(void **state)
     strcpy(first->last.message, "two\nlines \\n");
     wrote.containers[1].phase = CONTAINER_TERMINATED;
     wrote.containers[1].end.known = true;
-    pod_state_tell(&wrote, "main", true, "BackOff", "for %d s", 10);
-    pod_state_tell(&wrote, NULL, false, "Evicted", "too much");
+    pod_state_record_event(&wrote, "main", true, "BackOff", "for %d s", 10);
+    pod_state_record_event(&wrote, NULL, false, "Evicted", "too much");
     _cleanup_buf_ struct buf text;
     buf_init(&text, POD_STATE_MAX);
     pod_state_write(&wrote, &text);
@@ -196,8 +196,8 @@ static void state_round_trip(void **state)
     assert_ptr_equal(pod_state_find(&read, "side"), &read.containers[1]);
     assert_null(pod_state_find(&read, "none"));
     for (int64_t number = 1; number <= 2; number++)
-        assert_memory_equal(pod_state_news(&read, number), pod_state_news(&wrote, number),
-                            sizeof(struct pod_news));
+        assert_memory_equal(pod_state_event(&read, number), pod_state_event(&wrote, number),
+                            sizeof(struct pod_event));
 }
 
 static void broken_states(void **state)

@@ -93,7 +93,7 @@ static void a_daemon_is_found(void **state)
     if (fork() == 0)
         daemonize(line[1]);
     _cleanup_fd_ int daemon = hear(line[0]);
-    assert_true(strays_end_below(NULL, NULL));
+    assert_true(orphans_end_below(NULL, NULL));
     assert_true(has_ended(daemon));
     reap();
     close(line[0]);
@@ -108,7 +108,7 @@ static void a_chain_is_found(void **state)
         chain(line[1], CHAIN);
     for (int i = 0; i < CHAIN; i++)
         links[i] = hear(line[0]);
-    assert_true(strays_end_below(NULL, NULL));
+    assert_true(orphans_end_below(NULL, NULL));
     for (int i = 0; i < CHAIN; i++) {
         assert_true(has_ended(links[i]));
         close(links[i]);
@@ -135,10 +135,10 @@ static void what_is_not_chosen_lives(void **state)
     if (other == 0)
         live(line[1]);
     _cleanup_fd_ int spared = hear(line[0]);
-    assert_true(strays_end_below(is_chosen, &first));
+    assert_true(orphans_end_below(is_chosen, &first));
     assert_true(has_ended(top) && has_ended(below));
     assert_false(has_ended(spared));
-    assert_true(strays_end_below(is_chosen, &other));
+    assert_true(orphans_end_below(is_chosen, &other));
     assert_true(has_ended(spared));
     reap();
     close(line[0]);
@@ -150,7 +150,7 @@ static int start_marked(const char *mark, pid_t *ret)
 {
     int line[2];
     assert_int_equal(pipe2(line, O_CLOEXEC), 0);
-    _cleanup_free_ char *variable = mem_printf(STRAYS_MARK "=%s", mark);
+    _cleanup_free_ char *variable = mem_printf(ORPHANS_MARK "=%s", mark);
     pid_t pid = fork();
     if (pid == 0) {
         be_harmless();
@@ -182,19 +182,19 @@ static void marks(void **state)
     pid_t pids[4];
     _cleanup_fd_ int a = start_marked(inside, &pids[0]), b = start_marked(side, &pids[1]);
     _cleanup_fd_ int c = start_marked(longer, &pids[2]), d = start_marked(pod, &pids[3]);
-    strays_mark_of(pids[0], mark, sizeof(mark));
+    orphans_mark_of(pids[0], mark, sizeof(mark));
     assert_string_equal(mark, inside);
-    assert_int_equal(strays_end_marked(pod, spares, side), 1);
+    assert_int_equal(orphans_end_marked(pod, spares, side), 1);
     assert_true(has_ended(a));
     assert_false(has_ended(b) || has_ended(c) || has_ended(d));
-    strays_mark_of(pids[0], mark, sizeof(mark)); /* of the dead */
+    orphans_mark_of(pids[0], mark, sizeof(mark)); /* of the dead */
     assert_string_equal(mark, "");
-    assert_int_equal(strays_end_marked(pod, NULL, NULL), 1);
+    assert_int_equal(orphans_end_marked(pod, NULL, NULL), 1);
     assert_true(has_ended(b));
     assert_false(has_ended(c) || has_ended(d)); /* "/bc" is not below "/b", nor is itself */
-    assert_int_equal(strays_end_marked(base, NULL, NULL), 2);
+    assert_int_equal(orphans_end_marked(base, NULL, NULL), 2);
     assert_true(has_ended(c) && has_ended(d));
-    assert_int_equal(strays_end_marked(base, NULL, NULL), 0);
+    assert_int_equal(orphans_end_marked(base, NULL, NULL), 0);
     reap();
 }
 
@@ -207,7 +207,7 @@ static void marks_that_lead_elsewhere_are_none(void **state)
         _cleanup_free_ char *mark = mem_printf("%s/%s", base, NAMES[i]);
         pid_t pid;
         _cleanup_fd_ int pidfd = start_marked(mark, &pid);
-        assert_int_equal(strays_end_marked(base, NULL, NULL), 0);
+        assert_int_equal(orphans_end_marked(base, NULL, NULL), 0);
         assert_false(has_ended(pidfd));
         pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
         assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -231,7 +231,7 @@ static void a_process_without_its_first_thread(void **state)
         pthread_exit(NULL);
     }
     _cleanup_fd_ int pidfd = hear(line[0]);
-    assert_true(strays_end_below(NULL, NULL));
+    assert_true(orphans_end_below(NULL, NULL));
     assert_true(has_ended(pidfd));
     reap();
     close(line[0]);

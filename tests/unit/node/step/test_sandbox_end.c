@@ -203,8 +203,8 @@ void an_eviction_is_final(void **state)
         assert_string_equal(ended->message, message);
         assert_int_equal(ended->containers[0].end.exit_code, 0);
         bool told = false;
-        const struct pod_news *news;
-        for (int64_t number = ended->told; (news = pod_state_news(ended, number)); number--)
+        const struct pod_event *news;
+        for (int64_t number = ended->told; (news = pod_state_event(ended, number)); number--)
             told = told || (news->is_warning && str_eq(news->reason, "Evicted") &&
                             str_eq(news->message, message));
         assert_true(told);

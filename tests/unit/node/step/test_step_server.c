@@ -399,13 +399,13 @@ static void time_counts_for_the_run_that_is_on(void **context)
 {
     const struct rusage used = {.ru_utime.tv_sec = 2, .ru_stime.tv_usec = 5};
     container_run_spend(&run, &used);
-    assert_int_equal(pod_spent_load(directory, "main", 0), 2000005000);
+    assert_int_equal(pod_cpu_time_load(directory, "main", 0), 2000005000);
     container_run_spend(&run, &used);
-    assert_int_equal(pod_spent_load(directory, "main", 0), 4000010000);
+    assert_int_equal(pod_cpu_time_load(directory, "main", 0), 4000010000);
     run.pid = 0; /* the container has ended, and is to start again */
     state.restarts++;
     container_run_spend(&run, &used);
-    assert_int_equal(pod_spent_load(directory, "main", 1), 0);
+    assert_int_equal(pod_cpu_time_load(directory, "main", 1), 0);
 }
 
 static void write_counter(const char *name, const char *text)
@@ -426,7 +426,7 @@ static void time_that_a_group_counts_is_not_written(void **context)
         .count = 1};
     state.restarts = 2;
     container_run_spend(&run, &(struct rusage){.ru_utime.tv_sec = 2});
-    assert_int_equal(pod_spent_load(directory, "main", 2), 0);
+    assert_int_equal(pod_cpu_time_load(directory, "main", 2), 0);
 }
 
 int main(void)
