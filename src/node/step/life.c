@@ -21,7 +21,8 @@ static const struct pod_life *life_orders(const struct container_life *life)
 
 /* ---- Its states ---- */
 
-#define ENDING_STATES (STATE_BIT(LIFE_WAITING) | STATE_BIT(LIFE_PRE_STOP))
+#define ENDING_STATES                                                                              \
+    (STATE_BIT(LIFE_WAITING) | STATE_BIT(LIFE_PRE_STOP) | STATE_BIT(LIFE_TERMINATING))
 
 static const struct state_row LIFE_ROWS[] = {
     [LIFE_NONE] = {"none", STATE_BIT(LIFE_POST_START) | STATE_BIT(LIFE_RUNNING) | ENDING_STATES,
@@ -220,24 +221,33 @@ static void life_begin_end(struct container_life *life, enum life_end_cause caus
     }
 }
 
+/* Sends no SIGTERM, whose handler could run first: life_advance() sends SIGKILL. */
+static void life_end_by_force(struct container_life *life, int64_t now_ms)
+{
+    cancel_checks(life);
+    if (!life_is_ending(life))
+        life->cause = LIFE_END_ORDER;
+    life->kill_at_ms = now_ms;
+    if (life_state(life) != LIFE_TERMINATING)
+        state_machine_move(&life->machine, LIFE_TERMINATING);
+}
+
 void life_end(struct container_life *life, int64_t grace_ms, int64_t now_ms)
 {
     if (!life->run->pid)
         return;
-    if (!life_is_ending(life)) {
+    bool was_ending = life_is_ending(life);
+    if (!was_ending) {
         pod_state_record_event(life->pod, life->run->spec->name, false, "Killing",
                                "Stopping container %s", life->run->spec->name);
         life_note(life, LIFE_NEWS);
+    }
+    if (grace_ms == 0)
+        life_end_by_force(life, now_ms);
+    else if (!was_ending)
         life_begin_end(life, LIFE_END_ORDER, grace_ms, now_ms);
-    } else if (now_ms + grace_ms < life->kill_at_ms) {
+    else if (now_ms + grace_ms < life->kill_at_ms)
         life->kill_at_ms = now_ms + grace_ms;
-    }
-    if (grace_ms == 0) { /* by force: life_advance() sends SIGKILL */
-        cancel_checks(life);
-        if (life_state(life) != LIFE_TERMINATING)
-            state_machine_move(&life->machine, LIFE_TERMINATING);
-        life->kill_at_ms = now_ms;
-    }
 }
 
 /* Ends this container alone. */

@@ -81,6 +81,14 @@ static void a_life_ends_by_force(void **state)
     life_advance(&life, 20, &wake);
     assert_int_equal(reap_process(), SIGKILL);
     life_over(&life);
+
+    set_up(); /* also one that was told nothing before */
+    start_process();
+    life_begin(&life, 0);
+    life_end(&life, 0, 20);
+    life_advance(&life, 20, &wake);
+    assert_int_equal(reap_process(), SIGKILL);
+    life_over(&life);
 }
 
 /* A container may be told to end while its sandbox is being made. */
