@@ -154,10 +154,10 @@ static int connect_begin(struct node_connect *self, const struct place *place, s
         errno != EINPROGRESS)
         return err_set_errno(err, errno, "cannot connect to %s", self->where);
     uv_poll_t *poll = mem_alloc(sizeof(*poll));
-    int status = uv_poll_init(loop_uv(self->loop), poll, self->fd);
-    if (status < 0) {
+    result = uv_poll_init(loop_uv(self->loop), poll, self->fd);
+    if (result < 0) {
         free(poll);
-        return err_set_errno(err, -status, "cannot watch a socket");
+        return err_set_errno(err, -result, "cannot watch a socket");
     }
     poll->data = self;
     self->poll = poll;

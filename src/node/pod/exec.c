@@ -210,10 +210,10 @@ static int call_supervisor(struct pod_exec *self, const char *directory, struct 
     if (place < 0 || connect(self->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
         return err_set(err, ERR_UNAVAILABLE, "the pod is not running");
     self->poll = mem_zalloc(sizeof(*self->poll));
-    int status = uv_poll_init(loop_uv(self->loop), self->poll, self->fd);
-    if (status < 0) {
+    int result = uv_poll_init(loop_uv(self->loop), self->poll, self->fd);
+    if (result < 0) {
         free(TAKE(self->poll));
-        return err_set_errno(err, -status, "cannot watch a socket");
+        return err_set_errno(err, -result, "cannot watch a socket");
     }
     self->poll->data = self;
     uv_poll_start(self->poll, UV_READABLE, on_pod_exec_poll);

@@ -135,15 +135,16 @@ void pod_runner_tell(struct pod_runner *runner, const char *container, bool is_w
 }
 
 /* Tell what happened since the state we know. */
-static void runner_tell_news(struct pod_runner *runner, const struct pod_state *fresh)
+static void runner_tell_events(struct pod_runner *runner, const struct pod_state *fresh)
 {
-    const struct pod_event *news;
-    int64_t number = runner->state.told + 1;
-    if (number <= fresh->told - POD_EVENTS_MAX)
-        number = fresh->told - POD_EVENTS_MAX + 1;
-    for (; number <= fresh->told; number++)
-        if ((news = pod_state_event(fresh, number)))
-            pod_runner_tell(runner, news->container, news->is_warning, news->reason, news->message);
+    const struct pod_event *event;
+    int64_t number = runner->state.last_event + 1;
+    if (number <= fresh->last_event - POD_EVENTS_MAX)
+        number = fresh->last_event - POD_EVENTS_MAX + 1;
+    for (; number <= fresh->last_event; number++)
+        if ((event = pod_state_event(fresh, number)))
+            pod_runner_tell(runner, event->container, event->is_warning, event->reason,
+                            event->message);
 }
 
 /* Read the state again; true if there is one. */
@@ -153,7 +154,7 @@ bool pod_runner_load_state(struct pod_runner *runner, bool tell)
     if (pod_state_load(runner->directory, &fresh, NULL) < 0)
         return runner->has_state;
     if (tell)
-        runner_tell_news(runner, &fresh);
+        runner_tell_events(runner, &fresh);
     pod_state_release(&runner->state);
     runner->state = fresh;
     runner->has_state = true;

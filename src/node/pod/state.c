@@ -13,8 +13,8 @@
 
 void pod_state_release(struct pod_state *state)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(state->news); i++)
-        free(state->news[i]);
+    for (size_t i = 0; i < ARRAY_SIZE(state->events); i++)
+        free(state->events[i]);
     free(state->containers);
     *state = (struct pod_state){0};
 }
@@ -32,11 +32,11 @@ struct container_state *pod_state_add(struct pod_state *state, const char *name)
 void pod_state_inherit(struct pod_state *state, struct pod_state *earlier)
 {
     state->finished = earlier->finished;
-    state->told = earlier->told;
+    state->last_event = earlier->last_event;
     memcpy(state->reason, earlier->reason, sizeof(state->reason));
     memcpy(state->message, earlier->message, sizeof(state->message));
-    for (size_t i = 0; i < ARRAY_SIZE(state->news); i++)
-        state->news[i] = TAKE(earlier->news[i]);
+    for (size_t i = 0; i < ARRAY_SIZE(state->events); i++)
+        state->events[i] = TAKE(earlier->events[i]);
 }
 
 struct container_state *pod_state_find(const struct pod_state *state, const char *name)
@@ -49,30 +49,30 @@ struct container_state *pod_state_find(const struct pod_state *state, const char
 
 struct pod_event *pod_state_add_event(struct pod_state *state, int64_t number)
 {
-    struct pod_event **slot = &state->news[number % POD_EVENTS_MAX];
+    struct pod_event **slot = &state->events[number % POD_EVENTS_MAX];
     free(*slot);
     *slot = mem_zalloc(sizeof(**slot));
-    (*slot)->number = state->told = number;
+    (*slot)->number = state->last_event = number;
     return *slot;
 }
 
 void pod_state_record_event(struct pod_state *state, const char *container, bool is_warning,
                             const char *reason, const char *format, ...)
 {
-    struct pod_event *news = pod_state_add_event(state, state->told + 1);
-    news->is_warning = is_warning;
-    str_copy(news->container, sizeof(news->container), container ? container : "");
-    str_copy(news->reason, sizeof(news->reason), reason);
+    struct pod_event *event = pod_state_add_event(state, state->last_event + 1);
+    event->is_warning = is_warning;
+    str_copy(event->container, sizeof(event->container), container ? container : "");
+    str_copy(event->reason, sizeof(event->reason), reason);
     va_list args;
     va_start(args, format);
-    vsnprintf(news->message, sizeof(news->message), format, args);
+    vsnprintf(event->message, sizeof(event->message), format, args);
     va_end(args);
 }
 
 const struct pod_event *pod_state_event(const struct pod_state *state, int64_t number)
 {
-    const struct pod_event *news = number > 0 ? state->news[number % POD_EVENTS_MAX] : NULL;
-    return news && news->number == number ? news : NULL;
+    const struct pod_event *event = number > 0 ? state->events[number % POD_EVENTS_MAX] : NULL;
+    return event && event->number == number ? event : NULL;
 }
 
 int pod_state_load(const char *directory, struct pod_state *ret, struct err *err)

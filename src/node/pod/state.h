@@ -61,8 +61,8 @@ struct pod_state {
     bool finished; /* nothing runs and nothing will */
     /* Why the pod as a whole was ended: "DeadlineExceeded", "Evicted"; or "". */
     char reason[POD_REASON_MAX], message[POD_MESSAGE_MAX];
-    int64_t told;                           /* number of the newest news */
-    struct pod_event *news[POD_EVENTS_MAX]; /* number n at n % POD_NEWS_MAX, or NULL */
+    int64_t last_event;                       /* number of the newest event; 0: none */
+    struct pod_event *events[POD_EVENTS_MAX]; /* number n at n % POD_EVENTS_MAX, or NULL */
     size_t count;
     struct container_state *containers; /* in the spec's order */
 };

@@ -29,13 +29,13 @@ static const struct record_row POD_ROWS[] = {
 };
 static const struct record_table POD_TABLE = RECORD_TABLE(POD_ROWS);
 
-static const struct record_row NEWS_ROWS[] = {
+static const struct record_row EVENT_ROWS[] = {
     RECORD_ROW_BOOL(struct pod_event, is_warning, "news-warning"),
     RECORD_ROW_CHARS(struct pod_event, container, "news-container"),
     RECORD_ROW_CHARS(struct pod_event, reason, "news-reason"),
     RECORD_ROW_CHARS(struct pod_event, message, "news-message"),
 };
-static const struct record_table NEWS_TABLE = RECORD_TABLE(NEWS_ROWS);
+static const struct record_table EVENT_TABLE = RECORD_TABLE(EVENT_ROWS);
 
 /* A supervisor that knows no probes writes neither is-started nor is-ready: then the phase decides
  * both. Where it writes them, they follow the phase and replace these values. */
@@ -84,7 +84,7 @@ static const struct record_row END_ROWS[] = {
 static const struct record_table END_TABLE = RECORD_TABLE(END_ROWS);
 
 /* Keys that open a part of the state: the records that follow belong to it. */
-#define KEY_NEWS      "news"
+#define KEY_EVENT     "news"
 #define KEY_CONTAINER "container"
 #define KEY_END       "end"
 #define END_NOW       "now" /* values of KEY_END */
@@ -92,14 +92,15 @@ static const struct record_table END_TABLE = RECORD_TABLE(END_ROWS);
 
 /* ---- Writing ---- */
 
-static void state_write_news(const struct pod_state *state, struct buf *buf)
+static void state_write_events(const struct pod_state *state, struct buf *buf)
 {
-    for (int64_t number = state->told - POD_EVENTS_MAX + 1; number <= state->told; number++) {
-        const struct pod_event *news = pod_state_event(state, number);
-        if (!news)
+    for (int64_t number = state->last_event - POD_EVENTS_MAX + 1; number <= state->last_event;
+         number++) {
+        const struct pod_event *event = pod_state_event(state, number);
+        if (!event)
             continue;
-        record_write_int(buf, KEY_NEWS, number);
-        record_rows_write(&NEWS_TABLE, news, buf);
+        record_write_int(buf, KEY_EVENT, number);
+        record_rows_write(&EVENT_TABLE, event, buf);
     }
 }
 
@@ -114,7 +115,7 @@ static void state_write_end(const struct container_end *end, const char *which, 
 void pod_state_write(const struct pod_state *state, struct buf *buf)
 {
     record_rows_write(&POD_TABLE, state, buf);
-    state_write_news(state, buf);
+    state_write_events(state, buf);
     for (size_t i = 0; i < state->count; i++) {
         const struct container_state *container = &state->containers[i];
         record_write(buf, KEY_CONTAINER, container->name);
@@ -129,7 +130,7 @@ void pod_state_write(const struct pod_state *state, struct buf *buf)
 /* Where the reader stands: each pointer is NULL until its part of the text is open. */
 struct state_reader {
     struct pod_state *state;
-    struct pod_event *news;
+    struct pod_event *event;
     struct container_state *container;
     struct container_end *end;
 };
@@ -138,10 +139,10 @@ struct state_reader {
 static int state_open_part(struct state_reader *reader, const char *key, const char *value,
                            struct err *err)
 {
-    if (str_eq(key, KEY_NEWS)) {
+    if (str_eq(key, KEY_EVENT)) {
         int64_t number;
         int result = str_to_int64(value, 1, INT64_MAX / 2, &number, err);
-        reader->news = result < 0 ? NULL : pod_state_add_event(reader->state, number);
+        reader->event = result < 0 ? NULL : pod_state_add_event(reader->state, number);
         return result;
     }
     if (str_eq(key, KEY_CONTAINER)) {
@@ -166,7 +167,7 @@ static int state_read_record(struct state_reader *reader, const char *key, const
     if (result == 1)
         result = record_rows_read(&POD_TABLE, NULL, reader->state, key, value, err);
     if (result == 1)
-        result = record_rows_read(&NEWS_TABLE, NULL, reader->news, key, value, err);
+        result = record_rows_read(&EVENT_TABLE, NULL, reader->event, key, value, err);
     if (result == 1 && reader->end) /* an end and its container have keys in common */
         result = record_rows_read(&END_TABLE, NULL, reader->end, key, value, err);
     else if (result == 1)

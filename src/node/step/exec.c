@@ -1,8 +1,8 @@
 /* A command inside a running sandbox; see step/exec.h.
  *
  * Only children can be put into another PID namespace, and an ordinary user's process that has
- * asked for that can never take it back. So the supervisor forks a midwife, who asks, and gives
- * birth to the command as the supervisor's child (CLONE_PARENT). The command then joins the
+ * asked for that can never take it back. So the supervisor forks a intermediate, who asks, and
+ * gives birth to the command as the supervisor's child (CLONE_PARENT). The command then joins the
  * sandbox's mounts and, where there is one, its user namespace; the other namespaces are the
  * supervisor's own.
  *
@@ -136,8 +136,8 @@ static void exec_run_command(const struct container_run *run, const struct step_
 
 /* ---- in the supervisor ----------------------------------------------------------------------- */
 
-/* In the midwife: returns in the command's process only. */
-static void give_birth(int sandbox_fd, int birth_fd)
+/* In the intermediate: returns in the command's process only. */
+static void exec_clone_sibling(int sandbox_fd, int pipe_fd)
 {
     long pid = -1;
     prctl(PR_SET_DUMPABLE, 0);
@@ -146,32 +146,32 @@ static void give_birth(int sandbox_fd, int birth_fd)
         pid = -errno;
     if (pid == 0)
         return;
-    _exit(write(birth_fd, &pid, sizeof(pid)) == (ssize_t)sizeof(pid) ? 0 : 1);
+    _exit(write(pipe_fd, &pid, sizeof(pid)) == (ssize_t)sizeof(pid) ? 0 : 1);
 }
 
 pid_t step_fork_inside(int sandbox_fd)
 {
-    int birth[2];
-    if (pipe2(birth, O_CLOEXEC) < 0)
+    int pipe_fds[2];
+    if (pipe2(pipe_fds, O_CLOEXEC) < 0)
         return -1;
-    pid_t midwife = fork();
-    if (midwife == 0) {
-        give_birth(sandbox_fd, birth[1]);
+    pid_t intermediate = fork();
+    if (intermediate == 0) {
+        exec_clone_sibling(sandbox_fd, pipe_fds[1]);
         return 0;
     }
     int why = errno;
     long pid = -EIO;
-    close(birth[1]);
-    if (midwife > 0) {
-        while (read(birth[0], &pid, sizeof(pid)) < 0 && errno == EINTR)
+    close(pipe_fds[1]);
+    if (intermediate > 0) {
+        while (read(pipe_fds[0], &pid, sizeof(pid)) < 0 && errno == EINTR)
             ;
-        while (waitpid(midwife, NULL, 0) < 0 && errno == EINTR)
+        while (waitpid(intermediate, NULL, 0) < 0 && errno == EINTR)
             ;
         why = pid < 0 ? (int)-pid : 0;
     }
-    close(birth[0]);
+    close(pipe_fds[0]);
     errno = why;
-    return midwife > 0 && pid > 0 ? (pid_t)pid : -1;
+    return intermediate > 0 && pid > 0 ? (pid_t)pid : -1;
 }
 
 static int exec_start_process(struct step_exec *exec, const struct container_run *run,

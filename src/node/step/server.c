@@ -26,8 +26,8 @@
 enum {
     BACKLOG = 64,
     ABANDONED_GRACE_MS = 5 * 1000, /* between SIGHUP and SIGKILL */
-    LAST_WORDS_MS = 5 * 1000,      /* for listeners of a pod that has ended */
-    DEAF_MS = 200,                 /* until a call is accepted that there was no descriptor for */
+    DRAIN_MS = 5 * 1000,           /* for listeners of a pod that has ended */
+    ACCEPT_AGAIN_MS = 200,         /* until a call is accepted that there was no descriptor for */
 };
 
 enum call_state {
@@ -351,15 +351,15 @@ static void free_call(struct step_call *call)
 static void accept_calls(struct step_server *server, int64_t now_ms)
 {
     /* A clock that was set back must not make it last. */
-    if (server->deaf_until_ms > now_ms && server->deaf_until_ms <= now_ms + DEAF_MS)
+    if (server->accept_after_ms > now_ms && server->accept_after_ms <= now_ms + ACCEPT_AGAIN_MS)
         return;
-    server->deaf_until_ms = 0;
+    server->accept_after_ms = 0;
     while (server->call_count < STEP_CALLS_MAX) {
         int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0) {
             /* Whoever waits would have the supervisor awake without end. */
             if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-                server->deaf_until_ms = now_ms + DEAF_MS;
+                server->accept_after_ms = now_ms + ACCEPT_AGAIN_MS;
             return;
         }
         struct step_call *call = mem_zalloc(sizeof(*call));
@@ -393,7 +393,7 @@ void step_server_serve(struct step_server *server, int64_t now_ms)
 nfds_t step_server_poll(const struct step_server *server, struct pollfd *polls)
 {
     nfds_t count = 0;
-    if (server->call_count < STEP_CALLS_MAX && !server->deaf_until_ms)
+    if (server->call_count < STEP_CALLS_MAX && !server->accept_after_ms)
         polls[count++] = (struct pollfd){.fd = server->fd, .events = POLLIN};
     for (const struct step_call *call = server->calls; call; call = call->next) {
         polls[count++] = (struct pollfd){.fd = call->fd, .events = POLLIN};
@@ -407,7 +407,7 @@ nfds_t step_server_poll(const struct step_server *server, struct pollfd *polls)
 
 int64_t step_server_wake(const struct step_server *server)
 {
-    int64_t wake = server->deaf_until_ms ? server->deaf_until_ms : INT64_MAX;
+    int64_t wake = server->accept_after_ms ? server->accept_after_ms : INT64_MAX;
     for (const struct step_call *call = server->calls; call; call = call->next)
         if (call->kill_at_ms && call->kill_at_ms < wake)
             wake = call->kill_at_ms;
@@ -434,7 +434,7 @@ int step_server_open(struct step_server *server, const char *directory, struct c
     return 0;
 }
 
-static bool has_last_words(const struct step_server *server)
+static bool server_is_draining(const struct step_server *server)
 {
     for (const struct step_call *call = server->calls; call; call = call->next)
         if (call_state(call) == CALL_DRAINING)
@@ -444,8 +444,8 @@ static bool has_last_words(const struct step_server *server)
 
 void step_server_close(struct step_server *server)
 {
-    const int64_t until = moment_wall_ms() + LAST_WORDS_MS;
-    for (int64_t now = 0; has_last_words(server) && (now = moment_wall_ms()) < until;) {
+    const int64_t until = moment_wall_ms() + DRAIN_MS;
+    for (int64_t now = 0; server_is_draining(server) && (now = moment_wall_ms()) < until;) {
         struct pollfd polls[STEP_SERVER_POLLS_MAX];
         poll(polls, step_server_poll(server, polls), (int)(until - now));
         step_server_serve(server, now);

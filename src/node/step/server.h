@@ -17,7 +17,7 @@ struct step_server {
     size_t run_count;
     struct step_call *calls;
     size_t call_count;
-    int64_t deaf_until_ms; /* no descriptor was left for who called; 0: whoever calls is heard */
+    int64_t accept_after_ms; /* no descriptor was left for who called; 0: whoever calls is heard */
 };
 
 enum {

@@ -34,11 +34,11 @@ int step_names(int argc, char **argv);
 /* Leave the starter behind: a new session, no terminal, no inherited descriptor above stderr. */
 int step_detach(struct err *err);
 /* Tell the starter that all stands, and let go of its pipe. */
-void step_say_ready(void);
+void step_report_ready(void);
 /* SIGHUP says that the helper's table has changed. It is blocked from here on, before anybody can
  * find us by the lock, so that no word is lost; the mask to wait with lets it through. */
-void step_hear_hangups(sigset_t *ret_mask);
-bool step_heard_hangup(void);
+void step_sighup_block(sigset_t *ret_mask);
+bool step_sighup_take(void);
 
 #define STEP_NETWORK_GONE                                                                          \
     "the process that holds the pod network has ended; the server is about to start another"

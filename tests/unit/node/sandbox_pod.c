@@ -206,9 +206,9 @@ int pod_count_news(const struct pod *pod, const char *reason, const char *messag
 {
     const struct pod_state *state = pod_state_now(pod);
     int count = 0;
-    const struct pod_event *news;
-    for (int64_t number = state->told; (news = pod_state_event(state, number)); number--)
-        count += str_eq(news->reason, reason) && (!message || str_eq(news->message, message));
+    const struct pod_event *event;
+    for (int64_t number = state->last_event; (event = pod_state_event(state, number)); number--)
+        count += str_eq(event->reason, reason) && (!message || str_eq(event->message, message));
     return count;
 }
 

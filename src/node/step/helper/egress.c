@@ -159,7 +159,7 @@ int step_egress(int argc, char **argv)
         egress_helper_complain(argv[3], argv[2]);
         return 1;
     }
-    step_say_ready();
+    step_report_ready();
     while (waitpid(first, NULL, 0) < 0 && errno == EINTR)
         ;
     return 1;

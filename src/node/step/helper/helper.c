@@ -30,7 +30,7 @@ int step_detach(struct err *err)
     return 0;
 }
 
-void step_hear_hangups(sigset_t *ret_mask)
+void step_sighup_block(sigset_t *ret_mask)
 {
     const struct sigaction action = {.sa_handler = on_hangup};
     sigset_t hangup;
@@ -41,14 +41,14 @@ void step_hear_hangups(sigset_t *ret_mask)
     sigaction(SIGHUP, &action, NULL);
 }
 
-bool step_heard_hangup(void)
+bool step_sighup_take(void)
 {
     bool heard = hung_up;
     hung_up = 0;
     return heard;
 }
 
-void step_say_ready(void)
+void step_report_ready(void)
 {
     printf("ready\n");
     fflush(stdout);

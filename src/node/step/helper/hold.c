@@ -72,7 +72,7 @@ int step_hold(int argc, char **argv)
         return 1;
     }
     prctl(PR_SET_NAME, "trainyard-hold");
-    step_say_ready();
+    step_report_ready();
     for (;;)
         pause();
 }

@@ -61,7 +61,7 @@ int step_names(int argc, char **argv)
         return 2;
     }
     options.resolv_conf = argv[3];
-    step_hear_hangups(&mask);
+    step_sighup_block(&mask);
     if (step_detach(&err) < 0 || make_sockets(argv[0], &options, &err) < 0 ||
         responder_new(&options, &responder, &err) < 0 ||
         process_lock_take(argv[1], &lock, &err) < 0) {
@@ -70,10 +70,10 @@ int step_names(int argc, char **argv)
     }
     prctl(PR_SET_NAME, "trainyard-names");
     read_table(responder, argv[2]);
-    step_say_ready();
+    step_report_ready();
     for (;;) {
         responder_run(responder, -1, &mask);
-        if (step_heard_hangup())
+        if (step_sighup_take())
             read_table(responder, argv[2]);
     }
 }

@@ -56,7 +56,7 @@ static void step_proxy_serve(struct proxy *proxy, const char *table, const sigse
 {
     for (;;) {
         proxy_run(proxy, -1, mask);
-        if (step_heard_hangup())
+        if (step_sighup_take())
             read_table(proxy, table);
     }
 }
@@ -72,7 +72,7 @@ int step_proxy(int argc, char **argv)
         return 2;
     }
     sigset_t mask;
-    step_hear_hangups(&mask);
+    step_sighup_block(&mask);
     if (step_detach(&err) < 0 || enter_network(argv[0], &options.transparent, &err) < 0 ||
         proxy_new(&options, &proxy, &err) < 0 || process_lock_take(argv[1], &lock, &err) < 0) {
         fprintf(stderr, "%s\n", err.message);
@@ -80,7 +80,7 @@ int step_proxy(int argc, char **argv)
     }
     prctl(PR_SET_NAME, "trainyard-proxy");
     read_table(proxy, argv[2]);
-    step_say_ready();
+    step_report_ready();
     step_proxy_serve(proxy, argv[2], &mask);
     return 0;
 }
