@@ -1,7 +1,7 @@
-/* What a manifest asks for and does not get here, in sentences for events: nothing is left out in
- * silence. Pure. */
-#ifndef TRAINYARD_NODE_POD_GAPS_H
-#define TRAINYARD_NODE_POD_GAPS_H
+/* Fields of a manifest that have no effect here, as sentences for events, so that nothing is
+ * ignored in silence. Pure. */
+#ifndef TRAINYARD_NODE_PLAN_UNSUPPORTED_H
+#define TRAINYARD_NODE_PLAN_UNSUPPORTED_H
 
 #include "node/objects.h"
 
@@ -11,11 +11,11 @@
 
 typedef void plan_unsupported_tell(void *context, const char *reason, const char *message);
 
-/* Where the pod runs. */
+/* The machine on which the pod runs. */
 struct plan_unsupported_machine {
-    bool nested;       /* pods are an ordinary user's */
-    bool plain;        /* they have no namespaces */
-    const char *hosts; /* content of its /etc/hosts, which plain pods have for theirs */
+    bool nested;       /* an ordinary user runs the pods */
+    bool plain;        /* pods have no namespaces */
+    const char *hosts; /* the content of the machine's /etc/hosts, which plain pods use */
 };
 
 void plan_unsupported_report(struct arena *arena, const struct json *pod,

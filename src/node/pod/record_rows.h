@@ -1,6 +1,6 @@
 /* The fields of a struct as records (pod/record.h). A table has one row per field: its key, its
- * type, its offset and its bounds. One reader and one writer work on every table, so that each key
- * is written down once. The order of the rows is the order of the records in the file. */
+ * type, its offset and its bounds. One reader and one writer serve every table, so that each key
+ * is written down once. The records in the file have the order of the rows. */
 #ifndef TRAINYARD_NODE_POD_RECORD_ROWS_H
 #define TRAINYARD_NODE_POD_RECORD_ROWS_H
 
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 enum record_type {
-    RECORD_TEXT,    /* const char *; NULL is not written; a value read points into the text */
+    RECORD_TEXT,    /* const char *; NULL is not written, and a value read points into the text */
     RECORD_CHARS,   /* char[size]; a value that is too long is truncated */
     RECORD_BOOL,    /* bool, as 0 or 1 */
     RECORD_INT,     /* int */

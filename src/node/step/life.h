@@ -1,7 +1,7 @@
-/* The life of one container under its supervisor, from the moment its program runs to its end: the
- * postStart hook, its probes, and how it is brought to an end (preStop hook, its turn, SIGTERM,
- * SIGKILL). What the probes mean is pod/probe.h's; what follows an end is
- * step/supervisor_order.c's. Times are monotonic: a machine that slept owes nobody anything. */
+/* The life of one container under its supervisor, from the start of its program to its end: the
+ * postStart hook, the probes, and the steps of its end (preStop hook, waiting for other
+ * containers, SIGTERM, SIGKILL). pod/probe.h says what the probes mean; step/supervisor_order.c
+ * says what follows an end. Times are monotonic, so that a suspended machine causes no timeouts. */
 #ifndef TRAINYARD_NODE_STEP_LIFE_H
 #define TRAINYARD_NODE_STEP_LIFE_H
 
@@ -54,30 +54,31 @@ struct container_life {
 
 void life_init(struct container_life *life, struct container_run *run, struct pod_state *pod);
 
-/* Its program runs. */
+/* The container's program runs. */
 void life_begin(struct container_life *life, int64_t now_ms);
-/* It has ended, or will never run. */
+/* The container has ended, or will never run. */
 void life_over(struct container_life *life);
 
-/* Bring it to its end, within so much time; said again, the shorter time holds. */
+/* Ends the container within the grace period. If it is called again, the shorter time holds; 0
+ * kills the container at once. */
 void life_end(struct container_life *life, int64_t grace_ms, int64_t now_ms);
-/* Nobody has to end before it any more. */
+/* No container that must end before this one runs any more. */
 void life_take_turn(struct container_life *life, int64_t now_ms);
 
-/* Do what is due; *wake becomes earlier if something will be. */
+/* Does what is due; *wake becomes earlier if something is due later. */
 void life_advance(struct container_life *life, int64_t now_ms, int64_t *wake);
 /* A child of the supervisor has been reaped. */
 void life_reaped(struct container_life *life, pid_t pid, int wait_status);
-/* The processes of its hook and probes, LIFE_CHILDREN_MAX at most; how many. */
+/* Writes the processes of the container's hook and probes to `ret`, at most LIFE_CHILDREN_MAX.
+ * Returns their number. */
 size_t life_children(const struct container_life *life, pid_t *ret);
-/* What is to be waited for, LIFE_CHECKS of them. */
+/* Fills in LIFE_CHECKS descriptors to poll. */
 void life_polls(const struct container_life *life, struct pollfd *ret);
 
 bool life_is_ending(const struct container_life *life);
 bool life_is_up(const struct container_life *life); /* LIFE_RUNNING or later */
-/* A probe failed, and the container ended because of that: it counts as failed even if it exited
- * with 0. A container that exited before it was told to end does not count: neither SIGTERM nor the
- * preStop hook had reached it. */
+/* The container ended because a probe failed: it counts as failed even if it exited with 0, unless
+ * it exited before SIGTERM or the preStop hook reached it. */
 bool life_was_killed_by_probe(const struct container_life *life);
 
 #endif

@@ -16,8 +16,8 @@ enum supervisor_state {
     SUPERVISOR_RESTORING, /* takes over the state that an earlier supervisor wrote */
     SUPERVISOR_RUNNING,   /* containers are started and restarted */
     SUPERVISOR_ENDING,    /* containers are told to end; none is started again */
-    SUPERVISOR_PAUSING,   /* control stops the cluster: containers are told to end, and those that
-                           * have not succeeded run again under the next supervisor */
+    SUPERVISOR_PAUSING,   /* the control process stops the cluster: containers are told to end, and
+                             those that have not succeeded run again under the next supervisor */
     SUPERVISOR_SHUTDOWN,  /* the machine goes down: containers are told to end, and those whose
                            * policy says so run again under the next supervisor */
     SUPERVISOR_PAUSED,    /* no container runs; the next supervisor starts those that wait */
@@ -35,23 +35,25 @@ struct supervisor {
     struct step_server server;
     struct state_machine machine; /* an enum supervisor_state */
     bool must_store;              /* the state on the disk is not the newest */
-    bool has_pause_mark; /* the mark of the pause before stands until the state is stored */
-    bool is_deleted;     /* the pod's object is deleted: the last state need not reach the disk */
+    bool has_pause_mark; /* the mark of an earlier pause still exists; it is removed when the state
+                            is stored */
+    bool is_deleted;     /* the pod's object is deleted: the supervisor exits even if the last state
+                            cannot be written */
 };
 
 /* ---- step/supervisor.c ---- */
 
-/* Begins in SUPERVISOR_RESTORING. */
+/* The supervisor begins in SUPERVISOR_RESTORING. */
 void supervisor_init(struct supervisor *supervisor, const char *directory);
 enum supervisor_state supervisor_state(const struct supervisor *supervisor);
-/* ENDING, PAUSING or SHUTDOWN: no container is started. */
+/* From SUPERVISOR_ENDING on: no container is started. */
 bool supervisor_is_stopping(const struct supervisor *supervisor);
 /* PAUSING or SHUTDOWN: the next supervisor goes on with the pod. */
 bool supervisor_is_pausing(const struct supervisor *supervisor);
 void supervisor_move(struct supervisor *supervisor, enum supervisor_state state);
 /* Runs until the pod has ended or is paused. */
 void supervisor_run(struct supervisor *supervisor);
-/* Reads what the container has said and reported. */
+/* Reads the container's output and the reports of its first process. */
 void supervisor_read_container(struct supervisor *supervisor, size_t index);
 
 /* ---- step/supervisor_order.c ---- */
@@ -59,8 +61,9 @@ void supervisor_read_container(struct supervisor *supervisor, size_t index);
 /* All containers but sidecars have ended for good, or an init container has failed for good. */
 bool supervisor_is_settled(const struct supervisor *supervisor);
 void supervisor_set_waiting(struct container_state *state, const char *reason, const char *message);
-/* The run of a container has ended and stands in its state's `end`: decides whether and when it
- * runs again. In SUPERVISOR_RESTORING, `resumes` says that the pod was being paused. */
+/* The run of a container has ended, and its state's `end` says how: decides whether and when it
+ * runs again. `resumes` says that the pod was being paused when the supervisor before was killed.
+ */
 void supervisor_decide_restart(struct supervisor *supervisor, size_t index, bool resumes);
 /* Starts the containers that are due. *wake becomes earlier if one will be. Returns true if no
  * container runs and none will. */
@@ -70,18 +73,19 @@ bool supervisor_start_due(struct supervisor *supervisor, int64_t *wake);
 
 /* Reads <pod directory>/stop. The reason in it becomes the pod's. */
 struct pod_stop supervisor_read_stop(struct supervisor *supervisor);
-/* SIGTERM has come, from control or, when the machine goes down, from init. */
+/* SIGTERM has come: from the control process, or, when the machine goes down, from init. */
 void supervisor_begin_stop(struct supervisor *supervisor, bool is_from_control);
-/* Reads the deadline that control may have changed since the pod was planned. */
+/* Reads the deadline, which the control process may have changed since the pod was planned. */
 void supervisor_read_deadline(struct supervisor *supervisor);
 /* Ends the pod when its deadline has passed; else *wake becomes the deadline if that is earlier. */
 void supervisor_check_deadline(struct supervisor *supervisor, int64_t *wake);
-/* Advances probes, hooks and ends of all containers; *wake is a monotonic time here. */
+/* Runs probes, hooks and the ends of all containers as they become due. *wake is a monotonic time
+ * here. */
 void supervisor_advance_lives(struct supervisor *supervisor, int64_t *wake);
 
 /* ---- step/supervisor_reap.c ---- */
 
-/* Takes every child that has exited. */
+/* Reaps every child that has exited. */
 void supervisor_reap(struct supervisor *supervisor);
 
 #endif
