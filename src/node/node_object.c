@@ -75,7 +75,7 @@ static void add_condition(struct arena *arena, struct json *conditions, const ch
     json_append(conditions, condition);
 }
 
-/* PRETTY_NAME of os-release, or "Linux". */
+/* Returns PRETTY_NAME of os-release, or "Linux". */
 static const char *system_name(struct arena *arena)
 {
     _cleanup_buf_ struct buf text;
@@ -89,7 +89,7 @@ static const char *system_name(struct arena *arena)
     return arena_strndup(arena, line, strcspn(line, "\"\n"));
 }
 
-/* The one line of a file, "" where it cannot be read. */
+/* Returns the only line of a file, or "" if it cannot be read. */
 static const char *read_line(struct arena *arena, const char *path)
 {
     _cleanup_buf_ struct buf text;
@@ -99,7 +99,8 @@ static const char *read_line(struct arena *arena, const char *path)
     return arena_strndup(arena, text.data, strcspn(text.data, "\n"));
 }
 
-/* Nodes of one machine have the same machineID: by it the scheduler knows what they share. */
+/* The nodes of one machine have the same machineID, by which the scheduler knows that they share
+ * resources. */
 static void add_identity(struct arena *arena, struct json *info)
 {
     char boot[BOOT_ID_MAX] = "";
@@ -178,20 +179,20 @@ struct registered_node {
     char *name;
     int number;
     bool created;
-    bool is_told; /* the log has that its status cannot be reported */
+    bool is_told; /* the log says that its status cannot be reported */
 };
 
 struct node_registrar {
     struct loop *loop;
     struct kube_client *client;
     struct registered_node *nodes;
-    const char *const *names; /* of the nodes, up to NULL */
+    const char *const *names; /* of the nodes; ends with NULL */
     int count;
-    bool was_looked_around; /* nodes of an earlier start were told that they are gone */
-    const char *state_dir;  /* whose disk is looked at */
+    bool was_looked_around; /* nodes of an earlier start were marked as not Ready */
+    const char *state_dir;  /* whose disk is checked for pressure */
     struct node_condition condition;
     struct loop_timer beat;
-    /* The client is freed before us, so that none of its answers comes to freed memory. */
+    /* The client is freed before the registrar, so that no answer arrives at freed memory. */
 };
 
 static void send_status(struct registered_node *node);
@@ -205,7 +206,7 @@ static void on_node_object_status(void *context, struct json *object, const stru
         return;
     node->is_told = err->code != ERR_NOT_FOUND;
     if (err->code == ERR_NOT_FOUND)
-        node->created = false; /* somebody deleted it: the next beat registers it again */
+        node->created = false; /* a user has deleted it: the next heartbeat registers it again */
     else if (!was_told)
         log_warning(node->name, "cannot report the node's status: %s", err->message);
     loop_timer_start(&node->registrar->beat, RETRY_MS);
@@ -218,7 +219,7 @@ static void send_status(struct registered_node *node)
     struct json *patch = json_object(arena), *images;
     struct json *status = node_object_status(arena, node->name, node->number, &registrar->condition,
                                              loop_wall_ms(registrar->loop));
-    /* Where the table cannot be read, the last list stays; the pods that need it say why. */
+    /* If the table cannot be read, the last list stays; pods that need it report why. */
     if (image_table_load(arena, registrar->state_dir, &images, NULL) == 0)
         json_set(arena, status, "images", image_report(arena, images));
     json_set(arena, patch, "status", status);
@@ -245,7 +246,8 @@ static void on_node_object_created(void *context, struct json *object, const str
         on_node_object_labelled(context, object, err);
         return;
     }
-    /* It is known from an earlier run: only our own labels and annotations are set again. */
+    /* The node exists from an earlier run: only trainyard's own labels and annotations are set
+     * again. */
     struct node_registrar *registrar = node->registrar;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct node_size *size = &registrar->condition.size;
@@ -262,7 +264,7 @@ static void on_retired(void *context, struct json *object, const struct err *err
 {
     struct node_registrar *registrar = context;
     if (err && err->code != ERR_NOT_FOUND)
-        registrar->was_looked_around = false; /* the next beat tries it again */
+        registrar->was_looked_around = false; /* the next heartbeat tries it again */
 }
 
 static void on_nodes(void *context, struct json *list, const struct err *err)
@@ -326,7 +328,7 @@ struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client 
     return registrar;
 }
 
-/* An event about a node names it twice: kubectl looks for the name where others have a uid. */
+/* An event about a node has the name as the uid too: kubectl looks there. */
 static void tell_readiness(struct registered_node *node, const char *why)
 {
     struct kube_client *client = node->registrar->client;

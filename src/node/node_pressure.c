@@ -1,4 +1,4 @@
-/* What the machine is short of; see node_pressure.h. */
+/* Pressure on the machine's resources; see node_pressure.h. */
 #include "node/node_pressure.h"
 
 #include "base/buf.h"
@@ -12,7 +12,7 @@
 
 enum {
     TEXT_MAX = 64 * 1024,
-    MEMORY_LEAST = 100 * 1024 * 1024, /* as the kubelet has it */
+    MEMORY_LEAST = 100 * 1024 * 1024, /* as the kubelet's */
     DISK_LEAST = 256 * 1024 * 1024,
     FILES_LEAST = 1000,
     TASKS_LEAST = 200,
@@ -25,7 +25,7 @@ static int64_t node_pressure_read_number(const char *path)
     return file_read(path, &text, NULL) == 0 ? strtoll(text.data, NULL, 10) : 0;
 }
 
-/* "0.20 0.18 0.12 1/80 11206": 80 there are. */
+/* "0.20 0.18 0.12 1/80 11206" means 80 tasks. */
 static int64_t tasks_left(void)
 {
     _cleanup_buf_ struct buf text;

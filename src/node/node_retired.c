@@ -1,4 +1,4 @@
-/* In the words of the node controller of Kubernetes; see node_retired.h. */
+/* Retired nodes; see node_retired.h. The words are those of Kubernetes' node controller. */
 #include "node/node_retired.h"
 
 #include "base/moment.h"

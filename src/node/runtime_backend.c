@@ -1,5 +1,4 @@
-/* What the API asks of whoever runs the pods: their logs, their ports, what they use, and commands
- * in them. */
+/* Answers the API server about running pods: their logs, ports, usage, and commands in them. */
 #include "node/runtime_internal.h"
 
 #include "kube/object.h"
@@ -31,7 +30,7 @@ static void *connect_port(void *context, const struct json *pod, int port,
     const struct json *spec = json_get(pod, "spec"), *status = json_get(pod, "status");
     const struct pod_runner *runner = map_get(&runtime->runners, kube_meta_uid(pod));
     bool host_network = runtime->host.plain || json_get_bool(spec, "hostNetwork", false);
-    /* Of a pod that is gone there is no directory, and the message says that it is not running. */
+    /* A pod that is gone has no directory, and the message says that it is not running. */
     return node_connect_inside(runtime->loop,
                                host_network ? NULL
                                : runner     ? pod_runner_directory(runner)

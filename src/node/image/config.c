@@ -1,4 +1,4 @@
-/* What an archive says of its images; see image/config.h. */
+/* Reads what an archive says about its images; see image/config.h. */
 #include "node/image/config.h"
 
 #include "base/str.h"
@@ -13,11 +13,11 @@ struct reading {
     struct arena *arena;
     struct image_found *found;
     size_t count;
-    const char *other_machine; /* of an image that was passed over */
+    const char *other_machine; /* the architecture of an image that was skipped */
     struct err *err;
 };
 
-/* This machine, in the words of images. */
+/* Returns this machine's architecture, as images name it. */
 static const char *config_architecture(struct arena *arena)
 {
     static const char *const NAMES[][2] = {
@@ -31,7 +31,7 @@ static const char *config_architecture(struct arena *arena)
     return arena_strdup(arena, name.machine);
 }
 
-/* "sha256:<64 letters>" to the letters; NULL if it is none. */
+/* Returns the 64 digits of "sha256:<digits>", or NULL if it is no such digest. */
 static const char *hex_of(const char *digest)
 {
     static const char prefix[] = "sha256:";
@@ -43,7 +43,7 @@ static const char *hex_of(const char *digest)
                : NULL;
 }
 
-/* The letters in the name of a member that is called after its content, or "". */
+/* Returns the digits in the name of a member that is named by its digest, or "". */
 static const char *hex_in_name(struct arena *arena, const char *member)
 {
     const char *slash = strrchr(member, '/'), *name = slash ? slash + 1 : member;
@@ -109,7 +109,7 @@ static int check_machine(struct reading *r, const struct json *config)
                    system, architecture, wanted, wanted);
 }
 
-/* The configuration names what each layer unpacks to; the layers were listed before. */
+/* The configuration lists the digest of each unpacked layer; the layers were listed before. */
 static int read_config(struct reading *r, const char *member, const char *expected,
                        struct image_found *image)
 {
@@ -141,7 +141,7 @@ static int add_layers(struct reading *r, struct image_found *image, const struct
     image->layers = ARENA_ARRAY(r->arena, struct image_layer, json_count(list) + 1);
     JSON_EACH (item, list) {
         struct image_layer *layer = &image->layers[image->layer_count++];
-        if (json_text(item)) { /* Docker's: a file */
+        if (json_text(item)) { /* Docker's form: a file name */
             layer->member = json_text(item);
             layer->digest = strstr(layer->member, "blobs/sha256/") == layer->member
                                 ? hex_in_name(r->arena, layer->member)
@@ -214,8 +214,8 @@ static int read_manifest(struct reading *r, const struct json *manifest, const c
     return read_config(r, arena_printf(r->arena, "blobs/sha256/%s", config), config, image);
 }
 
-/* What runs elsewhere, and what is no image (a signature, a statement of how it was built), is
- * passed over where there is a choice. */
+/* Skips images for other architectures, and entries that are no image (signatures, attestations),
+ * if there is a choice. */
 static bool is_for_us(struct reading *r, const struct json *descriptor)
 {
     const struct json *platform = json_get(descriptor, "platform");

@@ -1,4 +1,4 @@
-/* The table of images, changed by hand: added, removed, listed. */
+/* Changes to the table of images by the user: add, remove, list. */
 #include "node/node.h"
 
 #include "base/cleanup.h"
@@ -29,7 +29,7 @@ static bool lies_below(const char *path, const char *directory)
     return strncmp(path, directory, size) == 0 && (path[size] == '/' || path[size] == '\0');
 }
 
-/* A pod that has the state directory in its root could read the cluster's token. */
+/* A pod with the state directory in its root could read the cluster's token. */
 static int check_root(struct arena *arena, const struct node_image *image, const char **ret,
                       struct err *err)
 {
@@ -80,7 +80,7 @@ static int make_row(struct arena *arena, const struct node_image *image, struct 
     return 0;
 }
 
-/* The member of the table that has this name, however it is written. */
+/* Returns the member of the table that has this name in any spelling. */
 static const char *edit_find_member(struct arena *arena, const struct json *table,
                                     const struct image_name *wanted)
 {
@@ -115,7 +115,7 @@ int node_image_add(const struct node_image *image, struct err *err)
     return image_store_collect(image->state_dir, table, err);
 }
 
-/* Whether another name stands for the same files. */
+/* Whether another name refers to the same files. */
 static bool is_shared(const struct json *table, const struct json *row)
 {
     JSON_EACH (other, table) {
@@ -139,7 +139,7 @@ int node_image_remove(const char *state_dir, const char *name, struct err *err)
         return result;
     const char *member = edit_find_member(arena, table, &wanted);
     if (!member && !wanted.tag[0]) {
-        wanted.tag = "latest"; /* what a name without a tag stands for */
+        wanted.tag = "latest"; /* the meaning of a name without a tag */
         member = edit_find_member(arena, table, &wanted);
     }
     if (!member)

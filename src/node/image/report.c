@@ -1,4 +1,4 @@
-/* What nodes say about images; see image/report.h. */
+/* The images in a Node's status; see image/report.h. */
 #include "node/image/report.h"
 
 #include "base/str.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct entry {
-    const char *digest, *first; /* of its files, or ""; its first row */
+    const char *digest, *first; /* the digest of its files, or ""; the name of its first row */
     struct json *names;
     int64_t size;
 };
@@ -35,7 +35,7 @@ static void add_name(struct entry *entry, struct json *name)
         json_append(entry->names, name);
 }
 
-/* By its digest, where it came with one, and by its tag. */
+/* Adds the name with its digest, if it has one, and the name with its tag. */
 static void add_names(struct arena *arena, struct entry *entry, const struct json *row)
 {
     const char *manifest = json_get_string(row, "manifest", "");

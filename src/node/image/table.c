@@ -1,4 +1,4 @@
-/* What images stand for; see image/table.h. */
+/* Finds images by name; see image/table.h. */
 #include "node/image/table.h"
 
 #include "base/cleanup.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const struct {
-    const char *name, *program; /* NULL: whatever the container says */
+    const char *name, *program; /* NULL: the command of the container */
 } BUILT_IN[] = {
     {"trainyard/trainer", IMAGE_TRAINER_PATH},
     {"trainyard/step", IMAGE_STEP_PATH},
@@ -55,7 +55,7 @@ static void add_all(struct arena *arena, struct pod_strings *list, const struct 
 static void table_fill_row(struct arena *arena, const char *state_dir, const struct json *row,
                            struct image *ret)
 {
-    if (row->type == JSON_ARRAY) { /* as earlier versions wrote it */
+    if (row->type == JSON_ARRAY) { /* the form of earlier versions */
         add_all(arena, &ret->command, row);
         return;
     }

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A pod has its own of these; the first HANDED_COUNT are places where people keep programs. */
+/* Each pod has its own of these; users keep programs in the first TMP_DIRECTORY_COUNT. */
 static const char *const HIDDEN[] = {"/tmp", "/var/tmp", "/run", "/dev", "/proc", "/sys"};
-enum { HANDED_COUNT = 2 };
+enum { TMP_DIRECTORY_COUNT = 2 };
 
 static bool path_is_below(const char *path, const char *directory)
 {
@@ -40,7 +40,7 @@ const char *image_tmp_program_entry(struct arena *arena, const char *word, size_
     const char *top = image_hidden_in(word);
     struct stat info;
     bool can_be_handed = false;
-    for (size_t i = 0; i < HANDED_COUNT; i++)
+    for (size_t i = 0; i < TMP_DIRECTORY_COUNT; i++)
         can_be_handed = can_be_handed || top == HIDDEN[i];
     if (!can_be_handed || stat(word, &info) < 0 || !S_ISREG(info.st_mode))
         return NULL;

@@ -1,4 +1,4 @@
-/* The disk a pod uses; see limits/storage.h. */
+/* Measures the disk that a pod uses; see limits/storage.h. */
 #include "node/limits/storage.h"
 
 #include "base/mem.h"
@@ -11,19 +11,19 @@
 
 enum { WALKS_MAX = 4 }; /* of one place whose directories are moved meanwhile */
 
-/* False: there is no such limit. */
+/* Returns false if there is no such limit. */
 static bool read_limit(const struct json *value, struct kube_quantity *ret)
 {
     return value && kube_quantity_from_json(value, ret, NULL) == 0;
 }
 
-/* What lies in memory has the size of its file system. */
+/* A volume in memory is limited by the size of its file system. */
 static bool is_in_memory(const struct json *volume)
 {
     return str_eq(json_get_string(json_get(volume, "emptyDir"), "medium", ""), "Memory");
 }
 
-/* Of zero is none. */
+/* A limit of zero means none. */
 static bool volume_limit(const struct json *volume, struct kube_quantity *ret)
 {
     return !is_in_memory(volume) &&
@@ -40,8 +40,8 @@ static bool storage_is_sidecar(const struct json *init)
     return str_eq(json_get_string(init, "restartPolicy", ""), "Always");
 }
 
-/* The sum of what runs together, or what an init container may use beside the sidecars before it;
- * of those that have a limit. */
+/* Returns the sum of the containers that run together, or the amount that an init container may
+ * use beside the sidecars before it, if that is larger. Only containers with a limit count. */
 static bool pod_limit(const struct json *pod, struct kube_quantity *ret)
 {
     static const char *const LISTS[] = {"initContainers", "containers"};
@@ -76,7 +76,7 @@ bool storage_is_limited(const struct json *pod)
 
 /* ---- where it lies --------------------------------------------------------------------------- */
 
-/* A secret counts for nobody. */
+/* Secrets do not count, and neither do volumes in memory. */
 static bool volume_kind(const struct json *volume, enum storage_kind *ret)
 {
     const struct json *empty = json_get(volume, "emptyDir");
@@ -124,7 +124,7 @@ size_t storage_places(struct arena *arena, const struct json *pod, const char *p
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-/* Files of a log are named after their container, whose name has no dot. */
+/* Log files are named by their container, whose name contains no dot. */
 static bool is_other_log(const struct storage_place *place, const char *name)
 {
     size_t size = strlen(place->name);
@@ -135,15 +135,16 @@ static bool is_other_log(const struct storage_place *place, const char *name)
 static int count_entry(void *context, int directory, const char *name, const struct stat *info)
 {
     struct storage_place *place = context;
-    /* Of a file with several names each has its part. */
+    /* Each name of a file with several hard links counts for its part. */
     if (!is_other_log(place, name))
         place->used += (int64_t)info->st_blocks * 512 /
                        (S_ISDIR(info->st_mode) || !info->st_nlink ? 1 : (int64_t)info->st_nlink);
     return 0;
 }
 
-/* What could not be read is counted next time or not at all: a pod is evicted for what was found.
- * Where directories were moved meanwhile we begin again, and believe the walk that saw the most. */
+/* Files that could not be read are counted next time or not at all: a pod is evicted only for what
+ * was found. If directories were moved meanwhile, the walk is repeated, and the one that saw the
+ * most counts. */
 static void storage_measure_place(struct storage_place *place, size_t *left)
 {
     const size_t allowed = *left;
@@ -178,7 +179,7 @@ void storage_measure(struct storage_place *places, size_t count)
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-/* Of a volume, a container (name), or of all (NULL). */
+/* Sums the places of a volume, of a container (by name), or of all (NULL). */
 static int64_t storage_sum_places(const struct storage_place *places, size_t count, bool volumes,
                                   const char *name)
 {
@@ -198,7 +199,7 @@ static const char *limit_text(struct arena *arena, const struct kube_quantity *l
     return arena_strdup(arena, text);
 }
 
-/* By the limits that the pod names. */
+/* Checks the limits that the pod names. */
 static const char *judge_limits(struct arena *arena, const struct json *pod,
                                 const struct storage_place *places, size_t count)
 {
@@ -241,7 +242,7 @@ static int64_t layer_used(const struct storage_place *places, size_t count, cons
     return 0;
 }
 
-/* A container without a limit of its own has one for what lies outside of its volumes. */
+/* A container without a limit of its own has the default one for files outside of its volumes. */
 static const char *judge_layers(struct arena *arena, const struct json *pod,
                                 const struct storage_place *places, size_t count)
 {

@@ -1,4 +1,4 @@
-/* Who asks, and when there is an answer; see limits/usage.h. */
+/* Requests for usage, and when they are answered; see limits/usage.h. */
 #include "node/limits/usage.h"
 
 #include "base/mem.h"
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 enum {
-    WINDOW_MIN_MS = 1000,      /* the kernel counts processes in hundredths of a second */
-    WINDOW_MAX_MS = 60 * 1000, /* what was before tells nothing of now */
+    WINDOW_MIN_MS = 1000, /* the kernel counts CPU time of processes in hundredths of a second */
+    WINDOW_MAX_MS = 60 * 1000, /* an older sample says nothing about the present */
 };
 
 struct asked {
@@ -25,7 +25,7 @@ struct usage_meter {
     int64_t last_ms; /* on the loop's clock */
     bool has_last;
     struct asked *asked;
-    struct loop_timer timer; /* runs while somebody waits */
+    struct loop_timer timer; /* runs while a request waits */
 };
 
 static void meter_take_sample(struct usage_meter *meter, struct usage_sample *ret)
@@ -51,7 +51,7 @@ static void on_due(struct loop_timer *timer)
     struct engine_usage_report report;
     meter_take_sample(meter, &now);
     usage_compare(arena, &meter->last, &now, &report);
-    /* One at a time off the list: an answer may lead to another being cancelled. */
+    /* Takes one request at a time from the list, because an answer may cancel another request. */
     for (struct asked *asked; (asked = meter->asked);) {
         meter->asked = asked->next;
         asked->done(asked->context, &report);

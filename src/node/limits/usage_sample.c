@@ -1,4 +1,4 @@
-/* Samples of what is used, and what lies between two; see limits/usage.h. */
+/* Samples of usage, and the difference of two; see limits/usage.h. */
 #include "node/limits/usage.h"
 
 #include "node/limits/usage_read.h"
@@ -61,18 +61,18 @@ static int64_t ticks_to_ns(int64_t ticks)
     return ticks * (SECOND_NS / sysconf(_SC_CLK_TCK));
 }
 
-/* A container that no group counts: who supervises it, and what else tells its processes. */
+/* A container that no group counts: its supervisor, and what identifies its processes. */
 struct sought {
     struct usage_row *row;
-    ino_t space; /* its mount namespace, where it has one of its own */
+    ino_t space; /* its mount namespace, if it has one of its own */
 };
 
 struct search {
     struct process_table table;
     struct sought *sought;
-    pid_t *supervisors; /* of each; -1: its first process is gone */
+    pid_t *supervisors; /* one per container; -1 if its first process is gone */
     size_t count;
-    char **marks; /* of each process of the table; NULL: not read */
+    char **marks; /* one per process of the table; NULL before it is read */
 };
 
 static void begin_search(struct search *search, struct usage_sample *sample)
@@ -88,7 +88,7 @@ static void begin_search(struct search *search, struct usage_sample *sample)
     for (size_t i = 0; i < search->count; i++) {
         const struct usage_row *row = search->sought[i].row;
         const struct process_entry *first = process_table_find(&search->table, (pid_t)row->pid);
-        /* A PID that was given anew is a stranger's. */
+        /* A PID that was reused belongs to another process. */
         bool is_own = first && first->parent == row->supervisor;
         search->supervisors[i] = is_own ? row->supervisor : -1;
         search->sought[i].space =
@@ -107,7 +107,7 @@ static void end_search(struct search *search)
     free(search->supervisors);
 }
 
-/* An environment may be large, and all that descends from `top` asks for it: it is read once. */
+/* An environment may be large, and all descendants of `top` ask for it: it is read once. */
 static const char *mark_of(const struct search *search, const struct process_entry *top)
 {
     char **mark = &search->marks[top - search->table.all.items];
@@ -119,14 +119,14 @@ static const char *mark_of(const struct search *search, const struct process_ent
     return *mark;
 }
 
-/* `top` is a child of the supervisor and no container's first process: a command beside one. It is
- * known by its namespace, or by the mark of the one who began; where neither can be read, by there
- * being one container only. */
+/* `top` is a child of the supervisor but no container's first process: an exec command. It is
+ * recognized by its mount namespace or by its mark; if neither can be read, it belongs to the only
+ * container, if there is just one. */
 static struct usage_row *row_of_command(const struct search *search,
                                         const struct process_entry *process,
                                         const struct process_entry *top)
 {
-    const char *mark = NULL; /* read if one of them has marks */
+    const char *mark = NULL; /* read only if a container has marks */
     ino_t space = process_mount_namespace(process->pid);
     struct usage_row *last = NULL;
     size_t beside = 0;
@@ -145,7 +145,8 @@ static struct usage_row *row_of_command(const struct search *search,
     return beside == 1 && !is_told ? last : NULL;
 }
 
-/* The container that a process belongs to: mostly the one from whose first process it descends. */
+/* Returns the container that a process belongs to: usually the one whose first process is its
+ * ancestor. */
 static struct usage_row *row_of(const struct search *search, const struct process_entry *process)
 {
     const struct process_entry *top =
@@ -156,7 +157,7 @@ static struct usage_row *row_of(const struct search *search, const struct proces
     return top ? row_of_command(search, process, top) : NULL;
 }
 
-/* All processes of the machine once, whichever containers they belong to. */
+/* Reads all processes of the machine once, for all containers. */
 static void count_processes(struct usage_sample *sample, struct buf *text)
 {
     struct search search;
@@ -195,7 +196,7 @@ void usage_sample_finish(struct usage_sample *sample)
 
 /* ---- Two samples ----------------------------------------------------------------------------- */
 
-/* A container that was not there before has used all it ever used since. */
+/* A container that is not in the sample before has used all its CPU time since then. */
 static int64_t time_before(const struct usage_sample *before, const struct usage_row *row)
 {
     for (size_t i = 0; i < before->rows.count; i++) {
@@ -209,7 +210,7 @@ static int64_t time_before(const struct usage_sample *before, const struct usage
 static struct engine_usage sample_cpu_rate(int64_t before_ns, const struct cgroup_usage *now,
                                            int64_t window_ns)
 {
-    /* Processes that end between two looks may take their time with them. */
+    /* The CPU time of processes that have ended between two samples may be missing. */
     int64_t used = now->cpu_ns > before_ns ? now->cpu_ns - before_ns : 0;
     return (struct engine_usage){(int64_t)((double)used / (double)window_ns * (double)SECOND_NS),
                                  now->memory_bytes};

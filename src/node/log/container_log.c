@@ -1,4 +1,4 @@
-/* Log records, written and read; see log/container_log.h. */
+/* Writes and parses log records; see log/container_log.h. */
 #include "node/log/container_log.h"
 
 #include "base/moment.h"
@@ -59,7 +59,7 @@ void node_log_writer_finish(struct node_log_writer *writer, int64_t wall_ns, str
         log_writer_put_line(writer, wall_ns, 'P', records);
 }
 
-/* The next word of the line, or NULL. */
+/* Returns the next word of the line, or NULL. */
 static const char *take_word(const char **at, const char *end, size_t *ret_size)
 {
     const char *start = *at;

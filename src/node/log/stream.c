@@ -1,5 +1,5 @@
-/* A container's log on the API; see log/stream.h. Files are read on the loop's thread in pieces:
- * they were written moments ago on this machine. */
+/* A container's log on the API; see log/stream.h. Files are read on the loop thread, in pieces:
+ * they were written recently on this machine and are in the page cache. */
 #include "node/log/stream.h"
 
 #include "base/cleanup.h"
@@ -17,8 +17,9 @@
 #include <uv.h>
 
 enum {
-    PIECE_MAX = 64 * 1024,     /* read at once; more than a record */
-    PENDING_MAX = 1024 * 1024, /* not taken by the peer: wait */
+    PIECE_MAX = 64 * 1024, /* bytes per read; more than a record */
+    PENDING_MAX =
+        1024 * 1024, /* bytes that the client has not taken; beyond that, reading pauses */
 };
 
 struct node_log_stream {
@@ -28,9 +29,9 @@ struct node_log_stream {
     char *directory, *container;
     int64_t run;
     bool follow, timestamps;
-    int64_t since_ms, left; /* bytes that may still be sent; -1: any */
+    int64_t since_ms, left; /* bytes that may still be sent; -1 means no limit */
     struct node_log_place place;
-    int last_fd; /* the newest when it was asked for */
+    int last_fd; /* the newest file when the request came */
     bool run_ended;
     struct loop_task again;
     uv_fs_event_t log_watch, state_watch;
@@ -53,7 +54,7 @@ static void on_handle_closed(uv_handle_t *handle)
     free(stream);
 }
 
-/* Take the stream out of the world; its memory goes when its handles have closed. */
+/* Unlinks the stream; its memory is freed when its handles are closed. */
 static void log_stream_drop(struct node_log_stream *stream)
 {
     if (stream->next)
@@ -106,8 +107,8 @@ static void watch_newest(struct node_log_stream *stream)
     (void)uv_fs_event_start(&stream->log_watch, on_log_change, path, 0);
 }
 
-/* The file is read to its end: go on with the next one, if there is one. Who does not follow stops
- * at the file that was the newest when he asked. */
+/* The file is read to its end: continues with the next one, if any. A client that does not follow
+ * stops at the file that was the newest when its request came. */
 static bool log_stream_go_on(struct node_log_stream *stream)
 {
     _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
@@ -120,7 +121,7 @@ static bool log_stream_go_on(struct node_log_stream *stream)
     return true;
 }
 
-/* Send one piece; false when there is nothing more in the file now. */
+/* Sends one piece. Returns false if there is nothing more in the file now. */
 static bool send_piece(struct node_log_stream *stream)
 {
     char data[PIECE_MAX];
@@ -144,8 +145,9 @@ static bool send_piece(struct node_log_stream *stream)
 static void log_stream_pump(struct node_log_stream *stream)
 {
     if (http_pending(stream->exchange) > PENDING_MAX)
-        return; /* on_drain brings us back */
-    /* Asked before the last read: what a container writes before its end is in the file then. */
+        return; /* the drain callback continues */
+    /* Checked before the last read, so that everything that the container wrote before its end is
+     * in the file. */
     bool ended = stream->run_ended || !stream->follow;
     bool more = send_piece(stream) || log_stream_go_on(stream);
     if (stream->left == 0 || (!more && ended))
@@ -192,7 +194,7 @@ static int open_log(struct node_log_stream *stream, int64_t tail_lines, struct e
                              stream->container);
     if (!stream->follow)
         return 0;
-    /* Both are watched before anything is read, so that no news is missed. */
+    /* Both are watched before anything is read, so that no change is missed. */
     if (uv_fs_event_start(&stream->log_watch, on_log_change, path, 0) < 0 ||
         uv_fs_event_start(&stream->state_watch, on_state_change, stream->directory, 0) < 0)
         return err_set(err, ERR_UNAVAILABLE,

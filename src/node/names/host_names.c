@@ -1,5 +1,5 @@
-/* Names in the hosts files of pods; see names/host_names.h. The runtime tells of changes; files are
- * written in place, because a container has its file mounted. */
+/* Names in the hosts files of pods; see names/host_names.h. The runtime reports changes. Files are
+ * written in place, because each container has its file mounted. */
 #include "node/names/host_names.h"
 
 #include "node/node_object.h"
@@ -117,7 +117,7 @@ static size_t count_all(struct kube_informer *informer)
     return count;
 }
 
-/* Their address is their node's, known as soon as they are bound. */
+/* The address of such a pod is its node's, known as soon as it is bound. */
 static struct host_names_pods list_pods(const struct host_names *names, struct arena *arena)
 {
     struct kube_informer *informer = *names->options.pods;
@@ -150,7 +150,7 @@ static char *lines_for(const struct host_names *names, struct arena *arena, cons
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* In place: the container's mount is of this very file. */
+/* In place, because the container has this very file mounted. */
 static int write_in_place(const char *path, const char *text, size_t size, struct err *err)
 {
     _cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -164,7 +164,7 @@ static int write_in_place(const char *path, const char *text, size_t size, struc
     return result;
 }
 
-/* What stands before the mark is the pod's own. */
+/* The text before the mark belongs to the pod. */
 static int refresh_file(const char *path, const char *lines, struct err *err)
 {
     _cleanup_buf_ struct buf old, text;
@@ -191,14 +191,14 @@ static void host_names_refresh(struct loop_timer *timer)
     struct host_names *names = CONTAINER_OF(timer, struct host_names, timer);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct host_names_pods pods = list_pods(names, arena);
-    const char *namespace_ = NULL, *lines = NULL; /* pods of one namespace mostly stand together */
+    const char *namespace_ = NULL, *lines = NULL; /* pods of one namespace are mostly adjacent */
 
     for (size_t i = 0; i < pods.count; i++) {
         const char *uid = kube_meta_uid(pods.pods[i]);
         const char *path = arena_printf(arena, "%s/pods/%s/hosts", names->options.state_dir, uid);
         struct err err = ERR_INIT;
 
-        if (!str_is_dns_subdomain(uid) || !file_exists(path)) /* not begun yet */
+        if (!str_is_dns_subdomain(uid) || !file_exists(path)) /* its file does not exist yet */
             continue;
         if (!lines || !str_eq(namespace_, kube_meta_namespace(pods.pods[i]))) {
             namespace_ = kube_meta_namespace(pods.pods[i]);

@@ -37,7 +37,8 @@ static void add_pointer(struct names_table *table, struct in_addr address, const
         names_entry_add_pointer(table, entry, name);
 }
 
-/* One place behind a service: its own name is that of its host, or its address written as one. */
+/* Returns the name of one endpoint of a service: its host name, or its address written as a name.
+ */
 static const char *host_name(struct names_table *table, const struct json *address,
                              const char *service)
 {
@@ -106,7 +107,7 @@ static void add_service(struct names_table *table, const struct service_table_so
 
 void names_collect(struct names_table *table, const struct service_table_source *source)
 {
-    /* Where people who come from a cluster on their desktop expect the API. */
+    /* Users of Docker Desktop expect the API at this name. */
     struct names_entry *api = names_table_add(table, "kubernetes.docker.internal");
     struct in_addr gateway;
     inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);

@@ -1,4 +1,4 @@
-/* Reading resolv.conf; see names/resolvers.h. */
+/* Reads resolv.conf; see names/resolvers.h. */
 #include "node/names/resolvers.h"
 
 #include <arpa/inet.h>
@@ -9,7 +9,8 @@
 
 static const char BLANKS[] = " \t\r";
 
-/* The value behind the word, if the line begins with it: without blanks around it and comments. */
+/* Returns the value after the keyword if the line begins with it, without surrounding blanks and
+ * comments. */
 static const char *resolvers_value_of(const char *line, size_t size, const char *word,
                                       size_t *ret_size)
 {
@@ -28,7 +29,7 @@ static const char *resolvers_value_of(const char *line, size_t size, const char 
     return at;
 }
 
-/* "fe80::1%eth0" is an address of one link. */
+/* "fe80::1%eth0" is an address on one link. */
 static bool resolvers_parse_address(const char *value, size_t size, struct resolver *ret)
 {
     char text[INET6_ADDRSTRLEN + 1 + IF_NAMESIZE];
@@ -83,7 +84,7 @@ const char *resolvers_search(const char *text, size_t *ret_size)
     return found;
 }
 
-/* "name:N" among the words, or `found`. */
+/* Returns N of "name:N" among the words, or `found`. */
 static int option_of(const char *words, size_t size, const char *name, int found, int max)
 {
     size_t name_size = strlen(name);

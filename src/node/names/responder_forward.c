@@ -1,7 +1,8 @@
 /* Names outside of the cluster: the machine's name servers are asked, one after the other, each
- * time with another number and from another port, so that nobody who cannot see the question can
- * answer it; over UDP, and over TCP for an answer that is too long and whose asker came that way.
- * We live in the machine's network, so what resolves on the machine resolves in pods. */
+ * time with another number and from another port, so that a host that cannot see the question
+ * cannot forge the answer. UDP is used, and TCP for an answer that is too long if the client came
+ * over TCP. This process is in the machine's network, so names that resolve on the machine resolve
+ * in pods. */
 #include "node/names/responder_internal.h"
 
 #include "base/buf.h"
@@ -17,7 +18,7 @@
 
 enum {
     TRIES_MAX = 3,
-    TRY_MS = 1500, /* a pod's C library waits 5 s for us */
+    TRY_MS = 1500, /* the C library in a pod waits 5 s */
     REPLY_MAX = 4096,
 };
 
@@ -26,18 +27,19 @@ struct forward {
     struct ring link;
     struct responder *responder;
     struct responder_asker asker;
-    uint8_t *query; /* as it came */
+    uint8_t *query; /* as received */
     size_t query_size;
-    char name[DNS_NAME_MAX + 1]; /* what one of our names stands for; "": the query is passed on */
-    uint8_t asked[RESPONDER_PREFIX + DNS_ASK_MAX]; /* with its length, as TCP wants it */
-    size_t asked_size;                             /* without */
-    struct resolver resolvers[RESOLVERS_MAX];      /* as they were when it began */
+    char name[DNS_NAME_MAX +
+              1]; /* the target of an alias of the cluster; "" if the query is forwarded as it is */
+    uint8_t asked[RESPONDER_PREFIX + DNS_ASK_MAX]; /* with the length before it, for TCP */
+    size_t asked_size;                             /* without the length */
+    struct resolver resolvers[RESOLVERS_MAX]; /* a copy of the list at the start of this query */
     size_t resolver_count;
     int tries;
     bool over_tcp, connecting;
-    struct buf in; /* over TCP */
-    int fd;        /* -1: none */
-    bool is_dead;  /* events of it may still be in hand */
+    struct buf in; /* input over TCP */
+    int fd;        /* -1 if there is none */
+    bool is_dead;  /* epoll may still report events for it */
     int64_t deadline_ms;
 };
 
@@ -60,7 +62,8 @@ static void read_resolvers(struct responder *responder)
         file_read(path, &text, NULL) == 0 ? resolvers_parse(text.data, responder->resolvers) : 0;
     responder->resolv_stamp = stamp;
     for (size_t i = 0; responder->options.port && i < responder->resolver_count; i++)
-        responder->resolvers[i].ipv4.sin_port = htons(responder->options.port); /* as in ipv6 */
+        responder->resolvers[i].ipv4.sin_port =
+            htons(responder->options.port); /* at the same offset in ipv6 */
 }
 
 /* ---- one question ---------------------------------------------------------------------------- */
@@ -77,7 +80,7 @@ static void hang_up(struct forward *forward)
 static void forward_end(struct forward *forward)
 {
     struct responder *responder = forward->responder;
-    if (forward->is_dead) /* with its asker, while it was being answered */
+    if (forward->is_dead) /* its client was closed while it was answered */
         return;
     hang_up(forward);
     forward->is_dead = true;
@@ -92,7 +95,8 @@ static struct dns_query query_of(const struct forward *forward)
 {
     struct dns_query query;
     enum dns_rcode rcode;
-    (void)dns_query_read(forward->query, forward->query_size, &query, &rcode); /* it was before */
+    (void)dns_query_read(forward->query, forward->query_size, &query,
+                         &rcode); /* it was valid before */
     return query;
 }
 
@@ -108,7 +112,7 @@ static const struct resolver *resolver_of(const struct forward *forward)
     return &forward->resolvers[(size_t)(forward->tries - 1) % forward->resolver_count];
 }
 
-/* A new socket has a new port, which the kernel draws. */
+/* A new socket has a new random port. */
 static bool forward_dial(struct forward *forward, bool over_tcp)
 {
     const struct resolver *resolver = resolver_of(forward);
@@ -167,7 +171,7 @@ static void pass_back(struct forward *forward, const struct dns_query *query, ui
     responder_say(forward->responder, &forward->asker, data, size);
 }
 
-/* One of our names stands for what was learnt, if it still does. */
+/* Answers a query for an alias of the cluster with what was learnt, if the alias still exists. */
 static void answer_alias(struct forward *forward, const struct dns_query *query,
                          const struct dns_reply *reply)
 {
@@ -187,7 +191,7 @@ static bool is_helpless(enum dns_rcode rcode)
     return rcode == DNS_SERVFAIL || rcode == DNS_REFUSED || rcode == DNS_NOTIMP;
 }
 
-/* False: it is no answer to what was asked, and who sent it is not believed. */
+/* Returns false if the packet does not answer what was asked; it is ignored. */
 static bool take_reply(struct forward *forward, uint8_t *data, size_t size)
 {
     struct dns_reply reply;
@@ -219,7 +223,7 @@ static void on_udp_reply(struct forward *forward)
     ssize_t size = recv(forward->fd, data, sizeof(data), 0);
     if (size >= 0)
         (void)take_reply(forward, data, (size_t)size);
-    else if (errno != EAGAIN && errno != EINTR) /* nobody listens there */
+    else if (errno != EAGAIN && errno != EINTR) /* no server listens there */
         forward_try_next(forward);
 }
 

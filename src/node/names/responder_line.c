@@ -1,4 +1,4 @@
-/* Those who ask over TCP: queries and answers, each with its length before it. */
+/* Clients over TCP: queries and answers, each with its length before it. */
 #include "node/names/responder_internal.h"
 
 #include "base/buf.h"
@@ -13,19 +13,20 @@
 enum {
     LINES_MAX = 128,
     IDLE_MS = 10 * 1000,
-    WAITING_MAX = 32,              /* for others' answers */
-    ANSWERS_MAX = 4 * DNS_TCP_MAX, /* unread by the peer, then it is left alone */
-    ACCEPT_RETRY_MS = 100,         /* after the system ran out of descriptors */
+    WAITING_MAX = 32, /* forwarded queries per connection */
+    ANSWERS_MAX =
+        4 * DNS_TCP_MAX, /* bytes that the peer has not read; beyond that it gets no more answers */
+    ACCEPT_RETRY_MS = 100, /* after no descriptor was free */
 };
 
 struct responder_line {
     struct epoll_watch watch;
     struct ring link;
     struct responder *responder;
-    int fd; /* -1: dead, events of it may still be in hand */
+    int fd; /* -1 if closed; epoll may still report events for it */
     struct buf in, out;
     int waiting;
-    bool ended; /* its asker has asked all */
+    bool ended; /* the client has sent all its queries */
     int64_t deadline_ms;
 };
 
@@ -43,7 +44,7 @@ static void line_end(struct responder_line *line)
     responder->line_count--;
 }
 
-/* Send what can be sent, and wait for what is next. */
+/* Sends as much as possible, and waits for the next event. */
 static void line_flush(struct responder_line *line)
 {
     while (line->out.size) {
@@ -99,7 +100,7 @@ static void keep_alive(struct responder_line *line)
     ring_add(&responder->lines, &line->link);
 }
 
-/* Answer the queries that are whole; one that is longer than a query is ends the line. */
+/* Answers the complete queries; a message longer than a query closes the connection. */
 static void take_queries(struct responder_line *line)
 {
     const struct responder_asker asker = {.line = line, .over_tcp = true};
@@ -167,7 +168,7 @@ void responder_accept(struct epoll_watch *watch, uint32_t events)
     } else if (fd >= 0) {
         close(fd);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-        /* It would be told again and again. */
+        /* It would be reported again and again. */
         epoll_watch_set(responder->epoll_fd, responder->options.tcp_fd, &responder->tcp, 0);
         responder->accept_ms = responder_now_ms(responder) + ACCEPT_RETRY_MS;
     }

@@ -1,4 +1,4 @@
-/* Telling the responder; see names/service.h. */
+/* Sends tables to the responder; see names/service.h. */
 #include "node/names/service.h"
 
 #include "node/names/names.h"
@@ -13,7 +13,7 @@
 
 enum {
     SOON_MS = 2,
-    EASE = 10, /* of the loop's time at most one part in so many goes into tables */
+    EASE = 10, /* at most one part in this many of the loop's time is spent on tables */
 };
 
 struct names_service {
@@ -22,7 +22,7 @@ struct names_service {
     struct helper_keeper *keeper;
     struct loop_timer timer;
     int64_t pause_ms;
-    char *table; /* what the responder was told last, or NULL */
+    char *table; /* the table that the responder got last, or NULL */
 };
 
 static const struct json *names_service_next_service(void *context, size_t *position)

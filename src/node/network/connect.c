@@ -18,10 +18,10 @@
 enum {
     PLACES_MAX = 3,
     CONNECT_TIMEOUT_MS = 10 * 1000,
-    STALL_TIMEOUT_MS = 15 * 60 * 1000, /* a program may sit in a debugger */
+    STALL_TIMEOUT_MS = 15 * 60 * 1000, /* a program may be stopped in a debugger */
 };
 
-/* Where to try. */
+/* An address to try. */
 struct place {
     struct sockaddr_storage address;
     socklen_t size;
@@ -30,17 +30,17 @@ struct place {
 struct node_connect {
     struct loop *loop;
     struct node_namespaces *space; /* for sockets in the pod network, or NULL */
-    char *directory;               /* of the pod for sockets in its own network, or NULL */
+    char *directory; /* the pod's directory, for sockets in its own network; or NULL */
     struct place places[PLACES_MAX];
     size_t place_count, next_place;
     int fd;
-    uv_poll_t *poll; /* freed when libuv lets go of it */
+    uv_poll_t *poll; /* freed in libuv's close callback */
     struct loop_timer timer;
-    struct loop_task task; /* what failed at once is told in a turn of its own */
+    struct loop_task task; /* reports an early failure in a turn of its own */
     char where[64];        /* "10.244.1.2:3000", for messages */
     node_connect_done *done;
     void *context;
-    struct err err; /* of the first place: it is the one that is meant */
+    struct err err; /* of the first address, which is the most relevant */
 };
 
 static void on_connect_poll_closed(uv_handle_t *handle)
@@ -95,7 +95,8 @@ static void on_connect_timeout(struct loop_timer *timer)
     connect_finish(self, NULL);
 }
 
-/* ---- one place after the other --------------------------------------------------------------- */
+/* ---- one address after the other ---------------------------------------------------------------
+ */
 
 static void connect_try_next(struct node_connect *self);
 
@@ -115,15 +116,15 @@ static void on_connect_poll(uv_poll_t *poll, int status, int events)
         return;
     }
     struct stream *stream = NULL;
-    uv_poll_stop(self->poll); /* the stream watches from here on */
+    uv_poll_stop(self->poll); /* the stream watches the socket from here on */
     if (socket_stream_new(self->loop, TAKE_FD(self->fd), NULL, STALL_TIMEOUT_MS, &stream,
                           &self->err) == 0)
         socket_stream_keep_all(stream);
     connect_finish(self, stream);
 }
 
-/* Pods and services live in the pod network; what else there is, such as a node's own address, is
- * the machine's. */
+/* Pods and services are in the pod network; other addresses, such as a node's, are the machine's.
+ */
 static bool is_inside(const struct sockaddr_storage *address)
 {
     const struct sockaddr_in *in = (const void *)address;

@@ -1,4 +1,4 @@
-/* Which way out there is, and what is known of it; see network/egress.h. */
+/* Chooses, sets up and remembers egress; see network/egress.h. */
 #include "node/network/egress_internal.h"
 
 #include "base/cleanup.h"
@@ -74,7 +74,8 @@ static void egress_store(const char *state_dir, const struct egress *way)
         record_write(&text, "program", way->program);
     if (way->complaint)
         record_write(&text, "complaint", way->complaint);
-    /* What is lost with it is found again: names follow from the state directory. */
+    /* If the record is lost, the next run finds everything again, because names are derived from
+     * the state directory. */
     (void)file_write_atomic(path, text.data, text.size, 0600, NULL);
 }
 
@@ -97,7 +98,7 @@ static char *find_program(void)
     return NULL;
 }
 
-/* What an ordinary user has: a program, which the helper runs. */
+/* An ordinary user's egress is a program, which the helper runs. */
 static int start_program(const struct helper_options *options, struct egress *way, struct err *err)
 {
     _cleanup_fd_ int pidfd = -1;
@@ -106,7 +107,7 @@ static int start_program(const struct helper_options *options, struct egress *wa
     if (!way->program)
         return err_set(err, ERR_NOT_FOUND,
                        "install 'passt' (or 'slirp4netns'), or start it as root");
-    way->kind = EGRESS_PROGRAM; /* the keeper tries again what does not start now */
+    way->kind = EGRESS_PROGRAM; /* the keeper tries again if it does not start now */
     if (helper_process_find(&HELPER_EGRESS, options->state_dir, &pidfd, NULL) == 0)
         return 0;
     struct helper_options helper = *options;
@@ -144,7 +145,7 @@ char *egress_complaint(struct arena *arena, const char *state_dir)
     char *text = NULL;
     if (egress_load(state_dir, &way, NULL) < 0)
         return NULL;
-    /* A program may have come back to life, or have ended. */
+    /* The program may have been started again, or have ended. */
     bool is_program = way.kind == EGRESS_PROGRAM,
          lives = is_program && helper_process_find(&HELPER_EGRESS, state_dir, &pidfd, NULL) == 0;
     if (is_program && !lives && !way.complaint)
@@ -160,12 +161,12 @@ int egress_close(const char *state_dir, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/run/way-out", state_dir);
     struct egress way;
-    /* Also what was begun and not written down: root's names are known without. */
+    /* Also undoes a setup that was not recorded: root's names are known without the record. */
     bool known = egress_load(state_dir, &way, NULL) == 0;
     int result = 0;
     if (known && geteuid() == 0 && way.kind != EGRESS_PROGRAM)
         result = egress_remove_kernel(state_dir, err);
     egress_release(&way);
     (void)unlink(path);
-    return result < 0 ? err_wrap(err, "cannot undo the way out of the pod network") : 0;
+    return result < 0 ? err_wrap(err, "cannot remove the egress of the pod network") : 0;
 }

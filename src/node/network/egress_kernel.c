@@ -1,5 +1,6 @@
-/* Root's way out; see network/egress.h. All names on the machine follow from the state directory,
- * so that what a killed server left is found again, and the next cluster has names of its own. */
+/* Egress for root; see network/egress.h. All names on the machine are derived from the state
+ * directory, so that the remains of a killed server are found again and each cluster has its own
+ * names. */
 #include "node/network/egress_internal.h"
 
 #include "base/cleanup.h"
@@ -29,11 +30,12 @@ enum { ROUTES_MAX = 4 * 1024 * 1024, RANGE_PREFIX = 30, RANGES = 65536 / 4 };
 #define LINK_PREFIX    "tyo"
 #define TABLE_INSIDE   "trainyard"
 #define FORWARD_SWITCH "/proc/sys/net/ipv4/ip_forward"
-/* That forwarding was off before the first cluster of the machine; gone with a restart, as is what
- * it undoes. */
+/* Exists if forwarding was off before the first cluster of the machine. A reboot removes it
+ * together with what it would undo. */
 #define FORWARD_MEMORY "/run/trainyard-ip-forward"
-/* Held while a link comes or goes and the switch with it: else who comes finds it on, and who goes
- * as the last switches it off behind him. All clusters of the machine share it; it stays. */
+/* Locked while a link and the forwarding switch are changed. Otherwise a cluster that starts finds
+ * the switch on, and the last cluster that stops turns it off. All clusters of the machine share
+ * the file; it is never removed. */
 #define FORWARD_LOCK "/run/trainyard-ip-forward.lock"
 
 static uint32_t number_of(const char *state_dir)
@@ -93,7 +95,7 @@ bool egress_choose(const char *routes, uint32_t seed, struct in_addr *ret)
     struct in_addr base;
     inet_pton(AF_INET, EGRESS_RANGE, &base);
     for (uint32_t i = 1; i < RANGES; i++) {
-        /* Never the first, which programs have for their own. */
+        /* Never the first range, which programs use for themselves. */
         uint32_t first = ntohl(base.s_addr) + 4 * (1 + (seed + i) % (RANGES - 1));
         bool taken = false;
         for (const char *line = strchr(routes, '\n'); line && !taken; line = strchr(line, '\n')) {
@@ -117,7 +119,7 @@ static struct in_addr egress_address_plus(struct in_addr address, uint32_t more)
     return (struct in_addr){htonl(ntohl(address.s_addr) + more)};
 }
 
-/* The pair of links, with an address each, and the default route inside. */
+/* Creates the veth pair, an address for each end, and the default route inside. */
 static int lay_link(int machine, int inside, int network_fd, const char *name, uint32_t seed,
                     struct in_addr *ret_address, struct err *err)
 {
@@ -143,8 +145,8 @@ static int lay_link(int machine, int inside, int network_fd, const char *name, u
     return 0;
 }
 
-/* Three rules, all of them about our own link: what leaves the machine has the machine's address;
- * nobody is let in who was not asked; and the machine itself is not to be had. */
+/* Three rules for this cluster's link: packets that leave the machine get the machine's address;
+ * packets that are no answers are not let in; and the machine itself is not reachable. */
 static int egress_kernel_write_rules(int fd, const char *name, struct in_addr inner,
                                      struct err *err)
 {
@@ -173,8 +175,8 @@ static int egress_kernel_write_rules(int fd, const char *name, struct in_addr in
     return nft_batch_send(fd, &batch, err);
 }
 
-/* The lock, for as long as the descriptor is open. Where none can be had nothing can be remembered
- * either, and what nobody remembers nobody undoes. */
+/* Takes the lock while the descriptor is open. Without a lock nothing can be recorded, and so
+ * nothing could be undone later. */
 static int lock_switch(void)
 {
     int fd = open(FORWARD_LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -209,7 +211,7 @@ static bool has_links(void)
     return found;
 }
 
-/* The last one puts it back as it was before the first. */
+/* The last cluster restores what was before the first. */
 static int end_forwarding(struct err *err)
 {
     if (!file_exists(FORWARD_MEMORY) || has_links())
@@ -242,7 +244,7 @@ int egress_make_kernel(const char *state_dir, int network_fd, struct egress *way
         (result = nft_open(&filter, err)) < 0)
         return result;
     _cleanup_fd_ int lock = lock_switch();
-    (void)lock; /* held until we return */
+    (void)lock; /* held until the function returns */
     bool stands = way->kind == EGRESS_KERNEL && netlink_link_exists(machine, name) &&
                   netlink_link_exists(inside, EGRESS_LINK);
     if ((!stands && (result = lay_link(machine, inside, network_fd, name, number_of(state_dir),
@@ -263,7 +265,7 @@ int egress_remove_kernel(const char *state_dir, struct err *err)
     link_name(state_dir, name);
     int result;
     _cleanup_fd_ int lock = lock_switch();
-    (void)lock; /* held until we return */
+    (void)lock; /* held until the function returns */
     if ((result = netlink_open(&machine, err)) < 0 ||
         (result = netlink_link_delete(machine, name, err)) < 0)
         return result;
@@ -271,6 +273,7 @@ int egress_remove_kernel(const char *state_dir, struct err *err)
     nft_table_remove(&batch, name);
     nft_batch_end(&batch);
     if (nft_open(&filter, NULL) == 0)
-        (void)nft_batch_send(filter, &batch, NULL); /* where none can be, none is */
+        (void)nft_batch_send(filter, &batch,
+                             NULL); /* a kernel without nf_tables has none to remove */
     return end_forwarding(err);
 }

@@ -1,4 +1,4 @@
-/* Trying namespaces; see network/namespace_probe.h. */
+/* Tries namespaces; see network/namespace_probe.h. */
 #include "node/network/namespace_probe.h"
 
 #include "node/process/namespaces.h"
@@ -28,7 +28,7 @@ static bool has_capabilities(uint32_t needed)
            (data[0].effective & needed) == needed;
 }
 
-/* A user namespace may deny it whatever capabilities there are. */
+/* A user namespace may deny setgroups() whatever capabilities there are. */
 static bool groups_are_denied(void)
 {
     _cleanup_buf_ struct buf text;
@@ -68,8 +68,8 @@ int namespace_probe_make_user_namespace(struct err *err)
                            (struct id_map){.inside = 0, .outside = gid}, err);
 }
 
-/* A plain chroot is often an ordinary directory; the kernel lets nobody replace a root that is no
- * mount point, and makes no user namespace in any chroot. */
+/* A chroot is often an ordinary directory. The kernel replaces no root that is not a mount point,
+ * and makes no user namespace in a chroot. */
 static int check_root(struct err *err)
 {
     struct statx root;
@@ -82,8 +82,8 @@ static int check_root(struct err *err)
                    "containers do, by pivot_root");
 }
 
-/* In a container that hides parts of its /proc the kernel gives nobody a fresh one. Only a process
- * of the new PID namespace can ask for it. */
+/* In a container that hides parts of its /proc the kernel refuses a new one. Only a process of the
+ * new PID namespace can mount it. */
 static int try_proc(const char *directory, struct err *err)
 {
     int status = 0;
@@ -134,7 +134,7 @@ int namespace_probe(const char *directory, struct err *err)
     close(fds[0]);
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
-    if (got != (ssize_t)sizeof(failure)) /* a filter may kill whoever asks */
+    if (got != (ssize_t)sizeof(failure)) /* a seccomp filter may kill the process */
         return err_set(err, ERR_UNAVAILABLE, "who tries to make them is killed");
     if (failure.code == ERR_NONE)
         return 0;

@@ -1,4 +1,4 @@
-/* Sockets of another network; see network/namespace_socket.h. */
+/* Sockets in another network namespace; see network/namespace_socket.h. */
 #include "node/network/namespace_socket.h"
 
 #include "base/cleanup.h"
@@ -28,8 +28,9 @@ static void *namespace_socket_make_socket(void *context)
     return NULL;
 }
 
-/* A namespace belongs to a thread, descriptors to all of them: a thread goes there and hands the
- * socket over. It lives for one system call, because a lasting one would have to be shut down. */
+/* A network namespace belongs to a thread, descriptors belong to all threads: a thread enters the
+ * namespace and makes the socket. It lives for one system call, because a permanent one would have
+ * to be shut down. */
 int namespace_socket(int network_fd, int domain, int type, int protocol, int *ret_fd,
                      struct err *err)
 {

@@ -37,18 +37,18 @@
 #include <unistd.h>
 
 enum {
-    STOP_GRACE_MS = 5 * 1000, /* `down` gives pods this long */
-    /* and their supervisors this much more: a hook that is cut, a sandbox that the kernel takes
-     * apart, and what is written down, on a disk that takes seconds for each flush */
+    STOP_GRACE_MS = 5 * 1000, /* the grace period of pods at `down` */
+    /* extra time for their supervisors: a hook that is cut off, a sandbox that the kernel removes,
+     * and writes to a disk that takes seconds per flush */
     STOP_SLACK_MS = 30 * 1000,
-    FORCE_MS = 3 * 1000, /* by force nobody asks how it ended, and the server stands still for it */
+    FORCE_MS = 3 * 1000, /* by force: the result does not matter, and the server blocks meanwhile */
     NOTE_MAX = 4096,
 };
 
 struct node_namespaces {
-    bool is_new; /* made by this process, not found */
+    bool is_new; /* created by this process, not found */
     bool nested;
-    char *plain;    /* the note that says why there are no namespaces; NULL: there are */
+    char *plain;    /* the sentence why there are no namespaces; NULL if there are */
     int network_fd; /* the holder's network namespace */
     char *lock;
     struct cgroup_base *groups;
@@ -86,7 +86,7 @@ static int make_user_namespace(struct err *err)
     return result < 0 ? err_wrap(err, "cannot make the cluster's user namespace") : 0;
 }
 
-/* Into the user namespace of a holder that lives; nothing to do when it is ours already. */
+/* Joins the user namespace of a living holder; does nothing if the process is in it already. */
 static int join_user_namespace(int pidfd, pid_t pid, struct err *err)
 {
     char path[64];
@@ -103,7 +103,7 @@ static int join_user_namespace(int pidfd, pid_t pid, struct err *err)
     return 0;
 }
 
-/* Tell a pod's supervisor to end it; the pidfd to wait for, or -1 if none lives. */
+/* Tells a pod's supervisor to end the pod. Returns the pidfd to wait for, or -1 if none lives. */
 static int ask_to_end(const char *directory, const struct pod_stop *stop)
 {
     _cleanup_free_ char *lock = mem_printf("%s/lock", directory);
@@ -116,7 +116,7 @@ static int ask_to_end(const char *directory, const struct pod_stop *stop)
     return pidfd;
 }
 
-/* Wait for a supervisor; one that does not end in time is killed, and its pod with it. */
+/* Waits for a supervisor. If it does not end in time, it is killed, and its pod with it. */
 static int await_end(int pidfd, int64_t patience_ms, int death_ms, struct err *err)
 {
     int result = 0;
@@ -137,7 +137,7 @@ int node_pod_end(const char *directory, bool plain, int64_t grace_ms, struct err
     return result;
 }
 
-/* "<pod directory>/<container>": a supervisor ends its own. */
+/* The mark is "<pod directory>/<container>": a living supervisor ends its own processes. */
 static bool has_supervisor(void *context, const char *mark)
 {
     (void)context;
@@ -148,8 +148,8 @@ static bool has_supervisor(void *context, const char *mark)
     return process_lock_holder(lock, &pidfd, &pid, NULL) == 0;
 }
 
-/* What a supervisor that was killed could not end, in a pod without namespaces. */
-static void end_strays(const char *state_dir)
+/* Ends processes of pods without namespaces whose supervisor was killed. */
+static void end_orphans(const char *state_dir)
 {
     char path[PATH_MAX];
     _cleanup_free_ char *pods = mem_printf("%s/pods", realpath(state_dir, path) ? path : state_dir);
@@ -158,7 +158,7 @@ static void end_strays(const char *state_dir)
         log_info("cluster", "ended %zu processes that were left of pods", count);
 }
 
-/* All are told before the first is waited for. */
+/* Tells all supervisors before it waits for the first. */
 static int end_pods(const char *state_dir, struct err *err)
 {
     const struct pod_stop stop = {.grace_ms = STOP_GRACE_MS, .pause = true};
@@ -183,7 +183,7 @@ static int end_pods(const char *state_dir, struct err *err)
         result = one < 0 ? one : result;
     }
     vec_release(&pidfds);
-    end_strays(state_dir);
+    end_orphans(state_dir);
     return result;
 }
 
@@ -196,7 +196,7 @@ static int end_helpers(const char *state_dir, struct err *err)
     return result;
 }
 
-/* Pods, and what their network is made of. */
+/* Ends pods and the helpers of their network. */
 static int end_all(const char *state_dir, struct err *err)
 {
     int result = end_pods(state_dir, err);
@@ -218,7 +218,8 @@ static int find_holder(struct node_namespaces *space, const char *state_dir, con
         result = space->nested ? join_user_namespace(pidfd, pid, err) : 0;
     } else {
         space->is_new = true;
-        /* Pods that outlived their network can reach nobody: they go on in the new one. */
+        /* Pods that have lost their network can reach nothing: they are paused and go on in the
+         * new one. */
         result = end_pods(state_dir, err);
         if (result == 0)
             result = end_helpers(state_dir, err);
@@ -239,7 +240,7 @@ static int find_holder(struct node_namespaces *space, const char *state_dir, con
     return 0;
 }
 
-/* They belong to the network that was found or made just now. */
+/* Ends helpers that belong to another network than the one that was just found or created. */
 static int find_helpers(const struct node_namespaces *space, const struct node_options *options,
                         struct err *err)
 {
@@ -260,8 +261,8 @@ static int find_helpers(const struct node_namespaces *space, const struct node_o
     return result;
 }
 
-/* A cluster works without one, so whatever goes wrong is told, and nothing more. */
-static void open_way_out(const struct node_namespaces *space, const struct node_options *options)
+/* A cluster works without egress, so a failure is only reported. */
+static void open_egress(const struct node_namespaces *space, const struct node_options *options)
 {
     const struct helper_options helper = {
         .state_dir = options->state_dir, .step_path = options->step_path, .holder = space->lock};
@@ -273,7 +274,8 @@ static void open_way_out(const struct node_namespaces *space, const struct node_
         log_warning("network", "%s", err.message);
 }
 
-/* Each pod takes descriptors here; the usual soft limit is for programs that use select(). */
+/* Each pod takes descriptors of this process; the usual soft limit is meant for programs that use
+ * select(). */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -315,7 +317,7 @@ static bool holder_lives(const struct node_namespaces *space)
     return process_lock_holder(space->lock, &pidfd, &pid, NULL) == 0;
 }
 
-/* Which of the two: namespaces unless they are refused or not wanted. Where a holder lives they
+/* Chooses the mode: namespaces unless they are refused or not wanted. Where a holder lives they
  * work. */
 static void choose_mode(struct node_namespaces *space, const struct node_options *options)
 {
@@ -338,8 +340,8 @@ static void choose_mode(struct node_namespaces *space, const struct node_options
         what, cause, advice);
 }
 
-/* Whoever asks later (`up`, `status`) reads it in the file. The pods of the other mode cannot go on
- * in this one. */
+/* `up` and `status` read the reason in the file later. Pods of the other mode cannot go on in this
+ * one. */
 static int enter_plain(struct node_namespaces *space, const char *state_dir, struct err *err)
 {
     _cleanup_free_ char *path = plain_file(state_dir);
@@ -349,7 +351,7 @@ static int enter_plain(struct node_namespaces *space, const char *state_dir, str
         if (result < 0)
             return result;
     }
-    end_strays(state_dir);
+    end_orphans(state_dir);
     return file_write_atomic(path, space->plain, strlen(space->plain), 0600, err);
 }
 
@@ -365,7 +367,7 @@ static int enter_namespaces(struct node_namespaces *space, const struct node_opt
     if (result == 0)
         result = find_helpers(space, options, err);
     if (result == 0)
-        open_way_out(space, options);
+        open_egress(space, options);
     return result;
 }
 
@@ -385,7 +387,8 @@ int node_namespaces_enter(const struct node_options *options, struct node_namesp
     space->network_fd = -1;
     space->lock = mem_printf("%s/run/holder", options->state_dir);
     choose_mode(space, options);
-    /* Before anything is started: it must be where we are when we have moved. */
+    /* Before any process is started, because children inherit the group that this process is moved
+     * to. */
     space->groups = cgroup_base_open(options->state_dir, !space->nested);
     int result = space->plain ? enter_plain(space, options->state_dir, err)
                               : enter_namespaces(space, options, err);

@@ -35,14 +35,14 @@ void netlink_begin(struct netlink_message *message, uint16_t type, uint16_t flag
         .nlmsg_len = NLMSG_HDRLEN,
         .nlmsg_type = type,
         .nlmsg_flags = (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | flags),
-        .nlmsg_seq = 1, /* one request at a time on a socket of our own */
+        .nlmsg_seq = 1, /* one request at a time on a socket of its own */
     };
     netlink_append_bytes(message, fixed, size);
 }
 
 void netlink_attr(struct netlink_message *message, uint16_t type, const void *data, size_t size)
 {
-    /* The length leaves the padding out, and a message is wholly added or not at all. */
+    /* The length excludes the padding, and an attribute is added as a whole or not at all. */
     struct rtattr head = {.rta_type = type, .rta_len = (unsigned short)RTA_LENGTH(size)};
     if (RTA_SPACE(size) > NETLINK_MESSAGE_MAX - message->header.nlmsg_len) {
         message->overflowed = true;
@@ -87,7 +87,7 @@ int netlink_open(int *ret_fd, struct err *err)
     return 0;
 }
 
-/* Send and wait for the kernel's word: 0 or a negative errno. */
+/* Sends a message and waits for the kernel's answer: 0 or a negative errno. */
 static int netlink_exchange(int fd, const struct netlink_message *message)
 {
     if (message->overflowed)
@@ -113,7 +113,7 @@ static int netlink_exchange(int fd, const struct netlink_message *message)
     return verdict->error;
 }
 
-/* `is_so`: the error that says that all is as it should be already; 0 for none. */
+/* `is_so` is the error that says that the wanted state exists already; 0 for none. */
 static int netlink_finish_message(int fd, const struct netlink_message *message, int is_so,
                                   struct err *err, const char *what, const char *name)
 {
@@ -130,7 +130,8 @@ struct answer {
     };
 };
 
-/* Send a question and receive the first message of the answer. False: errno says why. */
+/* Sends a question and receives the first message of the answer. Returns false and sets errno on
+ * failure. */
 static bool ask_kernel(int fd, struct netlink_message *question, struct answer *ret)
 {
     struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
@@ -146,8 +147,8 @@ static bool ask_kernel(int fd, struct netlink_message *question, struct answer *
     return got >= 0;
 }
 
-/* The kernel's number of a link in the socket's own namespace, which need not be the caller's: so
- * it is asked over the socket, not by if_nametoindex(). */
+/* Returns the index of a link in the socket's namespace. That may differ from the caller's, so
+ * if_nametoindex() cannot be used. */
 static int link_index(int fd, const char *name, int *ret, struct err *err)
 {
     struct netlink_message message;
@@ -300,7 +301,7 @@ int netlink_mark_is_local(int fd, uint32_t mark, struct in_addr address, bool *r
     netlink_attr_u32(&message, RTA_MARK, mark);
     if (!ask_kernel(fd, &message, &answer))
         return err_set_errno(err, errno, "cannot look up a route");
-    /* An error is the answer that there is no route at all. */
+    /* An error means that there is no route at all. */
     const struct rtmsg *found = NLMSG_DATA(&answer.header);
     *ret = answer.header.nlmsg_type == RTM_NEWROUTE && found->rtm_type == RTN_LOCAL;
     return 0;

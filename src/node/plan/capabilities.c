@@ -1,4 +1,4 @@
-/* Capabilities; see pod/capabilities.h. */
+/* Sets of capabilities; see plan/capabilities.h. */
 #include "node/plan/capabilities.h"
 
 #include "base/mem.h"
@@ -62,7 +62,7 @@ uint64_t capabilities_default(void)
            BIT(CAP_NET_RAW) | BIT(CAP_SYS_CHROOT) | BIT(CAP_NET_BIND_SERVICE);
 }
 
-/* Memory that stays, priorities, and the pod's own network harm nobody else. */
+/* Locked memory, priorities and the pod's own network affect no other pod. */
 uint64_t capabilities_most(bool nested, bool own_network)
 {
     uint64_t most = capabilities_default();

@@ -1,4 +1,4 @@
-/* A container's environment; see pod/environment.h. */
+/* A container's environment; see plan/environment.h. */
 #include "node/plan/environment.h"
 
 #include "base/base64.h"
@@ -64,7 +64,7 @@ const char *environment_expand(struct arena *arena, const char *text,
     return arena_strndup(arena, out.data, out.size);
 }
 
-/* "metadata.labels['key']" → key. */
+/* Extracts "key" from "metadata.labels['key']". */
 static const char *environment_subscript(struct arena *arena, const char *path, const char *map)
 {
     size_t size = strlen(map), whole = strlen(path);
@@ -106,7 +106,7 @@ int environment_field(struct arena *arena, const struct pod_facts *facts, const 
     return 0;
 }
 
-/* One value of a secret, decoded; one with a NUL in it cannot be in an environment. */
+/* Decodes one value of a secret. A value with a NUL byte cannot be in an environment. */
 static int environment_decode_value(struct arena *arena, const char *text, const char **ret,
                                     struct err *err)
 {
@@ -158,7 +158,7 @@ static int value_from(struct arena *arena, const struct pod_facts *facts,
     return err_set(err, ERR_UNSUPPORTED, "valueFrom of this kind is not supported on this machine");
 }
 
-/* As Kubernetes names variables: letters, digits, '_', '-' and '.', and no digit first. */
+/* The rule of Kubernetes: letters, digits, '_', '-' and '.', and no digit first. */
 static bool is_variable_name(const char *prefix, const char *key)
 {
     const char *first = prefix[0] ? prefix : key, *const parts[] = {prefix, key};

@@ -1,5 +1,5 @@
-/* What a container may use, as its environment and its files say it (resourceFieldRef): in units of
- * the divisor, rounded up. A limit that is not set is what the node has. */
+/* Resources of a container in its environment and files (resourceFieldRef): in units of the
+ * divisor, rounded up. A limit that is not set is the node's capacity. */
 #include "node/plan/environment.h"
 
 #include "base/str.h"
@@ -20,7 +20,7 @@ static const struct json *environment_find_container(const struct json *pod, con
     return NULL;
 }
 
-/* "limits.cpu" → the amount the container has of it. */
+/* Returns the container's amount of a resource such as "limits.cpu". */
 static int find_amount(const struct pod_facts *facts, const struct json *container,
                        const char *resource, struct kube_quantity *ret, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* How a plain pod finds the API; see pod/kubeconfig.h. */
+/* How a pod without namespaces reaches the API; see plan/kubeconfig.h. */
 #include "node/plan/kubeconfig.h"
 
 #include "base/base64.h"
@@ -35,7 +35,7 @@ static const char *make_text(struct arena *arena, const struct plan_kubeconfig *
         kubeconfig->api_port, authority, token, kubeconfig->namespace_);
 }
 
-/* Token and CA are read from the volume, whose files follow the account. */
+/* Refers to token and CA in the volume, whose files are kept up to date. */
 static int write_own(struct arena *arena, const struct plan_kubeconfig *kubeconfig,
                      const char **ret_path, struct err *err)
 {
@@ -54,8 +54,7 @@ static int read_secret(const char *directory, const char *name, struct buf *ret,
     return file_read(path, ret, err);
 }
 
-/* A directory through which everybody gets, whatever our umask, and in which nobody can look
- * around. */
+/* Makes a directory that every user can pass through, whatever the umask, but none can list. */
 static int make_passage(const char *path, struct err *err)
 {
     int result = file_make_dirs(path, 0711, err);
@@ -64,8 +63,8 @@ static int make_passage(const char *path, struct err *err)
                : err_set_errno(err, errno, "cannot open '%s' for other users", path);
 }
 
-/* Nobody but us can write in the directory, so no link of somebody else is followed; and the file
- * is given away before it has its name. */
+/* Only this user can write in the directory, so no link of another user is followed. The file gets
+ * its owner before it gets its name. */
 static int give_file(struct arena *arena, const char *path, const char *text, int64_t user,
                      struct err *err)
 {
@@ -80,7 +79,7 @@ static int give_file(struct arena *arena, const char *path, const char *text, in
     return 0;
 }
 
-/* Token and CA stand in it, as they are now: the token is the pod's for its life. */
+/* Contains token and CA as they are now: the token is valid as long as the pod lives. */
 static int hand_out(struct arena *arena, const struct plan_kubeconfig *kubeconfig,
                     const char **ret_path, struct err *err)
 {

@@ -1,5 +1,5 @@
-/* From a Pod to what its supervisor does around the running of a container: probes, hooks, who is a
- * sidecar, how long all of it may take. Names of ports become numbers here. */
+/* Plans probes, hooks, sidecars and deadlines of a pod for its supervisor. Names of ports become
+ * numbers here. */
 #include "node/plan/internal.h"
 
 #include "base/mem.h"
@@ -30,7 +30,7 @@ void plan_pod_life(struct planner *p)
     p->spec->prober = p->input->prober;
 }
 
-/* A number, or the name that the container gives one of its ports. */
+/* Accepts a number, or the name of one of the container's ports. */
 static int life_find_port(struct planner *p, const struct json *container,
                           const struct json *action, int64_t *ret)
 {
@@ -54,7 +54,7 @@ static void add_headers(struct planner *p, const struct json *list, struct pod_s
     JSON_EACH (row, list) {
         const char *name = json_get_string(row, "name", "");
         const char *value = json_get_string(row, "value", "");
-        /* What would end the line would begin another header. */
+        /* A line end in a value would begin another header. */
         if (name[0] && !strpbrk(name, "\r\n:") && !strpbrk(value, "\r\n"))
             pod_strings_add(p->arena, ret, arena_printf(p->arena, "%s: %s", name, value));
     }
@@ -143,7 +143,7 @@ static int plan_hook(struct planner *p, const struct json *container, const char
     return plan_handler(p, container, hook, ret) < 0 ? err_wrap(p->err, "lifecycle.%s", name) : 0;
 }
 
-/* "In 3 42", as the supervisor reads them. */
+/* Writes rules such as "In 3 42", as the supervisor reads them. */
 static int plan_rules(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     JSON_EACH (rule, json_get(container, "restartPolicyRules")) {
@@ -178,7 +178,7 @@ int plan_life(struct planner *p, const struct json *container, struct pod_contai
             return result;
     }
     const char *stop = json_get_string(json_get(container, "lifecycle"), "stopSignal", "");
-    if (stop[0]) /* it goes before the image's */
+    if (stop[0]) /* it takes precedence over the image's */
         ret->stop_signal = plan_signal_named(stop);
     ret->sidecar = ret->init && str_eq(policy, "Always");
     if ((result = plan_probes(p, container, &ret->life)) < 0 ||

@@ -1,4 +1,4 @@
-/* What a container finds mounted: its volumes, and what every container gets. */
+/* Plans the mounts of a container: its volumes, and the mounts that every container gets. */
 #include "node/plan/internal.h"
 
 #include "base/cleanup.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Volumes of memory are mounted by the supervisor, once for all containers. */
+/* The supervisor mounts volumes in memory, once for all containers. */
 static void add_memory(struct planner *p, const struct volume *volume, int64_t group)
 {
     if (!volume->memory)
@@ -56,7 +56,7 @@ static bool is_step_image(const char *image)
     return str_has_prefix(image, name) && strchr(":@", image[strlen(name)]);
 }
 
-/* Its last words: a file of its own where Kubernetes says it is. */
+/* The file for the termination message, at the path that the manifest gives. */
 static void plan_message(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const char *target = json_get_string(container, "terminationMessagePath", KUBE_MESSAGE_PATH);
@@ -65,8 +65,8 @@ static void plan_message(struct planner *p, const struct json *container, struct
         pod_container_add_mount(p->arena, ret, target, arena_strdup(p->arena, source));
 }
 
-/* The services that a pod on the machine's network can reach are named in its hosts file, which
- * follows them: it must be one that can be changed from outside. */
+/* The services that a pod on the machine's network can reach are in its hosts file. That changes
+ * while the pod runs, so it must be a mounted file that the control process can write. */
 static void mounts_add_hosts(struct planner *p, struct pod_container *ret)
 {
     if (plan_uses_host_network(p->input->pod))
@@ -75,7 +75,8 @@ static void mounts_add_hosts(struct planner *p, struct pod_container *ret)
             ->read_only = true;
 }
 
-/* What it shares with the other pods of its job, unless it has something of its own there. */
+/* The directory that the pod shares with the other pods of its job, unless the pod has a mount of
+ * its own there. */
 static int plan_peers(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const char *name = peers_name(p->arena, p->input->pod), *path;
@@ -100,7 +101,7 @@ static bool has_segment(const char *path, const char *name)
     return false;
 }
 
-/* A volume over these would take away what makes the sandbox one. */
+/* A volume at one of these paths would break the sandbox. */
 static bool is_of_the_sandbox(const char *target)
 {
     static const char *const WHOLE[] = {"/", "/dev", "/etc", "/sys"};
@@ -110,8 +111,8 @@ static bool is_of_the_sandbox(const char *target)
     return str_eq(target, "/proc") || str_has_prefix(target, "/proc/");
 }
 
-/* The part of the volume that is mounted, or NULL for all of it; subPathExpr is filled in from the
- * container's environment. */
+/* Returns the part of the volume that is mounted, or NULL for all of it. subPathExpr is expanded
+ * with the container's environment. */
 static int plan_sub_path(struct planner *p, const struct json *mount,
                          const struct pod_strings *environment, const char **ret)
 {
@@ -157,7 +158,8 @@ static int plan_volume(struct planner *p, const struct json *mount, struct pod_c
     return 0;
 }
 
-/* Directories that every pod shares with the machine, where the pod has no volume of its own. */
+/* Directories that every pod shares with the machine, unless the pod has a volume of its own
+ * there. */
 static void plan_shares(struct planner *p, struct pod_container *ret)
 {
     for (size_t i = 0; i < p->spec->shares.count; i++)

@@ -1,4 +1,4 @@
-/* The names a pod finds: its own, its hosts file, and who answers for the rest. */
+/* Plans the names of a pod: its host name, its hosts file and its resolv.conf. */
 #include "node/plan/internal.h"
 
 #include "base/buf.h"
@@ -22,7 +22,7 @@ const char *plan_pod_hostname(struct arena *arena, const struct json *pod)
     const char *name = given[0] ? given : kube_meta_name(pod);
     size_t size = strnlen(name, HOSTNAME_MAX);
     while (size > 0 && (name[size - 1] == '-' || name[size - 1] == '.'))
-        size--; /* cut in the middle of a name */
+        size--; /* a host name must not end with these */
     return arena_strndup(arena, name, size);
 }
 
@@ -38,7 +38,7 @@ const char *plan_hosts(struct planner *p)
         buf_printf(&text, "\t%s.%s.%s.svc.cluster.local", p->facts.hostname, subdomain,
                    kube_meta_namespace(pod));
     buf_printf(&text, "\t%s\n", p->facts.hostname);
-    /* In the pod network the responder answers this one. */
+    /* In the pod network the responder answers this name. */
     if (plan_uses_host_network(pod))
         buf_append_str(&text, "127.0.0.1\tkubernetes.docker.internal\n");
     JSON_EACH (alias, json_get(spec, "hostAliases")) {
@@ -66,7 +66,8 @@ const char *plan_resolv_conf(struct planner *p)
     const char *namespace_ = kube_meta_namespace(p->input->pod);
     const char *policy = json_get_string(spec, "dnsPolicy", "");
     bool none = str_eq(policy, "None");
-    /* Our responder listens in the pod network only; in the machine's the machine's own answers. */
+    /* The responder listens only in the pod network; in the machine's network its own name servers
+     * answer. */
     if (!none && plan_uses_host_network(p->input->pod))
         return p->input->machine_resolv_conf;
     _cleanup_buf_ struct buf text;

@@ -1,5 +1,5 @@
-/* A container where there are no namespaces: it sees the machine's files as they are. What would
- * have to be mounted is refused, and what can be told by a variable instead is. */
+/* Plans a container without namespaces: it sees the machine's files as they are. Mounts are
+ * refused, except where a variable can replace them. */
 #include "node/plan/internal.h"
 
 #include "base/str.h"
@@ -21,7 +21,7 @@ static const struct volume *plain_find_volume(const struct planner *p, const cha
     return NULL;
 }
 
-/* A directory of the machine that is wanted where it is. */
+/* Whether the mount is a directory of the machine at its own path. */
 static bool is_in_place(const struct planner *p, const struct json *mount)
 {
     const struct volume *volume = plain_find_volume(p, json_get_string(mount, "name", ""));
@@ -77,7 +77,7 @@ int plan_check_plain(struct planner *p, const struct json *container,
     return 0;
 }
 
-/* Where nobody can become another user, nobody does. */
+/* Without the privilege to become another user, every container runs as the current one. */
 static int write_kubeconfig(struct planner *p, const struct pod_container *container,
                             const char *files, const char **ret_path)
 {
@@ -145,7 +145,7 @@ static void plain_replace_prefix(struct pod_container *container, const char *wo
             container->arguments.items[i] = by;
 }
 
-/* The wrapper of a pipeline's step: its script and what it hands on lie in the pod's directory. */
+/* The wrapper of a pipeline's step: its script and its output file are in the pod's directory. */
 static void find_wrapper(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const struct pod_strings *words = &ret->arguments;
@@ -166,7 +166,7 @@ static void find_wrapper(struct planner *p, const struct json *container, struct
                          arena_printf(p->arena, "%s/script", volume->source));
 }
 
-/* The root of the machine is nothing to write to. Only the user that runs the cluster gets to the
+/* The machine's root is not a place to write to. Only the user who runs the cluster can reach the
  * pod's directory. */
 static void plan_directory(const struct planner *p, struct pod_container *ret)
 {
@@ -174,7 +174,7 @@ static void plan_directory(const struct planner *p, struct pod_container *ret)
         ret->directory = ret->layer;
 }
 
-/* What every pod finds in one place lies where it is. */
+/* Programs that other pods find in a common directory are called by their path on the machine. */
 void plan_plain_command(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     plain_replace_prefix(ret, IMAGE_TRAINER_PATH, p->input->trainer_path);

@@ -1,4 +1,4 @@
-/* From a Pod to a spec; see pod/plan.h. */
+/* Turns a Pod into a spec; see plan/plan.h. */
 #include "node/plan/internal.h"
 
 #include "base/mem.h"

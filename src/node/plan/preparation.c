@@ -1,4 +1,4 @@
-/* A pod made ready on the pool; see pod/preparation.h. */
+/* Prepares a pod on the pool; see plan/preparation.h. */
 #include "node/plan/preparation.h"
 
 #include "node/image/table.h"
@@ -19,27 +19,29 @@
 
 #include <stdlib.h>
 
-/* An object that the plan asks for. */
+/* An object that the plan asked for. */
 struct asked {
     const struct kube_resource *resource;
     const char *namespace_, *name;
-    struct kube_object *object; /* NULL: there was none */
-    bool is_new;                /* the loop has not looked for it yet */
+    struct kube_object *object; /* NULL if there was none */
+    bool is_new;                /* the loop thread has not looked for it yet */
 };
 
 struct plan_preparation {
     struct loop_work work;
-    const struct pod_host *host; /* NULL: abandoned; of the loop alone, as the next two */
+    const struct pod_host
+        *host; /* NULL if abandoned; only the loop thread uses this and the next two */
     plan_preparation_done *done;
     void *context;
-    struct arena *arena; /* of what follows */
+    struct arena *arena; /* holds the following */
     struct plan_input input;
     struct cgroup_base groups;
     struct node_size size;
     bool is_planned;
-    const char *host_names; /* the services in the hosts file of a pod with hostNetwork, or NULL */
+    const char *host_names; /* the lines about services for the hosts file of a pod with
+                               hostNetwork, or NULL */
     VEC(struct asked) asked;
-    VEC(struct kube_object *) services; /* of its namespace */
+    VEC(struct kube_object *) services; /* of the pod's namespace */
     struct plan_prepared prepared;
 };
 
@@ -69,7 +71,7 @@ static const struct json *next_held_service(void *context, const char *namespace
     return *position < self->services.count ? self->services.items[(*position)++]->json : NULL;
 }
 
-/* Not synced: after another start of the machine the pod is planned again. */
+/* Not synced: after a reboot the pod is planned again. */
 static int write_hosts(const struct plan_preparation *self, struct arena *arena, const char *own,
                        struct err *err)
 {
@@ -103,7 +105,7 @@ static int preparation_plan_pod(struct plan_preparation *self, struct arena *are
     return pod_spec_store(input.pod_dir, &spec, err);
 }
 
-/* It may have come up since the loop looked: time passes on the way to the pool. */
+/* A supervisor may have come up since the loop thread looked. */
 static bool has_supervisor(const struct plan_preparation *self)
 {
     _cleanup_free_ char *lock = mem_printf("%s/lock", self->input.pod_dir);
@@ -121,7 +123,7 @@ static void preparation_run(struct loop_work *work)
     self->prepared.refusal = (struct plan_refusal){.reason = "FailedCreatePodSandBox"};
     if (!self->is_planned && preparation_plan_pod(self, arena, err) < 0)
         return;
-    /* To place the groups ends every process that is left in them. */
+    /* Placing the groups kills every process that is left in them. */
     self->prepared.is_up = has_supervisor(self);
     if (!self->prepared.is_up)
         (void)cgroup_base_place_pod(&self->groups, self->input.pod_dir,
@@ -146,7 +148,8 @@ static struct plan_preparation *preparation_free(struct plan_preparation *self)
     return NULL;
 }
 
-/* Look for the objects that were asked for; true if there is one the plan did not have. */
+/* Looks for the objects that were asked for. Returns true if there is one that the plan did not
+ * have. */
 static bool find_asked(struct plan_preparation *self)
 {
     const struct node_object_source *source = &self->host->source;
@@ -164,8 +167,8 @@ static bool find_asked(struct plan_preparation *self)
     return is_found;
 }
 
-/* Whether an object has changed since the plan got it. It is not planned again: objects may change
- * faster than that takes. */
+/* Whether an object has changed since the plan got it. The pod is not planned again, because
+ * objects may change faster than that takes. */
 static bool has_newer(const struct plan_preparation *self)
 {
     const struct node_object_source *source = &self->host->source;
@@ -183,7 +186,7 @@ static void on_prepared(struct loop_work *work)
 {
     struct plan_preparation *self = CONTAINER_OF(work, struct plan_preparation, work);
     if (self->host && find_asked(self)) {
-        loop_work_start(self->host->loop, work); /* once more, with what it asked for */
+        loop_work_start(self->host->loop, work); /* again, with the objects that it asked for */
         return;
     }
     if (self->host) {
@@ -235,7 +238,7 @@ static struct plan_input copy_input(const struct pod_host *host,
     };
 }
 
-/* What nearly every plan asks for; of the rest it says what it misses. */
+/* Collects the objects that nearly every plan needs; the plan reports others that it misses. */
 static void hold_common(struct plan_preparation *self)
 {
     const struct node_object_source *source = &self->host->source;

@@ -1,4 +1,4 @@
-/* The name `python`; see pod/python.h. */
+/* The command `python`; see plan/python.h. */
 #include "node/plan/python.h"
 
 #include "base/cleanup.h"

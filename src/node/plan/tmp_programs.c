@@ -1,4 +1,4 @@
-/* Hands a container the programs below the machine's /tmp that its command names; see
+/* Makes the programs below the machine's /tmp that a container's command names visible to it; see
  * image/tmp_program.h. */
 #include "node/plan/internal.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a mount of the container already decides what lies at `path`. */
+/* Whether a mount of the container already provides `path`. */
 bool plan_is_covered(const struct pod_container *container, const char *path)
 {
     for (size_t i = 0; i < container->mount_count; i++) {
@@ -28,9 +28,8 @@ const char *plan_real_path(struct planner *p, const char *path)
     return real ? arena_strdup(p->arena, real) : path;
 }
 
-/* The machine's /tmp may be a link. Its entry is none, and one that takes its place is not
- * followed.
- */
+/* The machine's /tmp may be a link. Its entry must not be one, and a link that takes its place is
+ * not followed. */
 static const char *entry_source(struct planner *p, const char *entry)
 {
     const char *slash = strrchr(entry, '/');

@@ -1,4 +1,4 @@
-/* What a pod does not get; see plan/unsupported.h. */
+/* Reports fields of a pod that have no effect; see plan/unsupported.h. */
 #include "node/plan/unsupported.h"
 
 #include "base/mem.h"
@@ -15,7 +15,8 @@
 #include <strings.h>
 
 #define UNSUPPORTED "Unsupported"
-/* What Docker's users call the machine that serves the API; in a pod network it is answered. */
+/* The name by which users of Docker Desktop know the API; the responder of the pod network answers
+ * it. */
 #define API_NAME    "kubernetes.docker.internal"
 #define API_ADDRESS "127.0.0.1"
 
@@ -111,7 +112,7 @@ static bool is_in(const struct json *text, const char *word)
     return json_text(text) && strstr(json_text(text), word);
 }
 
-/* In its command or in a variable. */
+/* Whether the word is in the container's command or in a variable. */
 static bool unsupported_container_names(const struct json *container, const char *word)
 {
     static const char *const LISTS[] = {"command", "args"};
@@ -128,8 +129,8 @@ static bool unsupported_container_names(const struct json *container, const char
     return false;
 }
 
-/* The wrapper of a pipeline's step is told where the file is. Every pod has the usual path, so that
- * alone asks for nothing. */
+/* The wrapper of a pipeline's step gets the path of the file. Every pod has the default path, so
+ * the path alone asks for nothing. */
 static bool wants_message_file(const struct json *container)
 {
     const char *path = json_get_string(container, "terminationMessagePath", KUBE_MESSAGE_PATH);
@@ -147,7 +148,7 @@ static bool unsupported_is_word(const char *at, size_t size, const char *word)
     return size == strlen(word) && strncasecmp(at, word, size) == 0;
 }
 
-/* Lines of an address and its names; '#' begins a comment. */
+/* Each line has an address and its names; '#' begins a comment. */
 static bool hosts_know_api(const char *text)
 {
     static const char BLANKS[] = " \t\r";
@@ -177,7 +178,7 @@ static bool has_kubeconfig(const struct json *container)
     return false;
 }
 
-/* All that a manifest asks for and only namespaces could give, in one sentence. */
+/* Reports all fields that only namespaces could provide, in one sentence. */
 static void tell_plain(const struct telling *t)
 {
     static const char *const OF_POD[] = {"hostname", "subdomain", "hostAliases", "dnsConfig"};

@@ -10,7 +10,7 @@
 
 struct verdict {
     bool value;
-    const char *reason, *message; /* or NULL */
+    const char *reason, *message; /* each may be NULL */
 };
 
 void pod_health_add_name(struct arena *arena, const char **names, const char *name)
@@ -51,7 +51,8 @@ static struct verdict judge_containers(struct arena *arena, const struct pod_hea
         arena_printf(arena, "containers with unready status: [%s]", health->unready)};
 }
 
-/* The containers are ready; conditions that others write may have a say, too. */
+/* The containers are ready; the readiness gates, conditions that other controllers write, may
+ * still say no. */
 static struct verdict judge_gates(struct arena *arena, const struct json *pod)
 {
     const char *complaints = NULL;

@@ -1,4 +1,4 @@
-/* Time of what has ended; see pod/cpu_time.h. */
+/* CPU time of exited processes; see pod/cpu_time.h. */
 #include "node/pod/cpu_time.h"
 
 #include "base/buf.h"
@@ -14,13 +14,14 @@
 
 enum { TEXT_MAX = 64 };
 
-/* In a directory of its own: control watches the pod's, and is not to be woken by every probe. */
+/* In a directory of its own, because the control process watches the pod's directory and each
+ * probe would wake it. */
 static char *cpu_time_path_of(const char *directory, const char *container)
 {
     return mem_printf("%s/spent/%s", directory, container);
 }
 
-/* Written over, always as long: whoever reads finds one whole line. */
+/* Overwrites a line of constant length, so that a reader always finds one whole line. */
 void pod_cpu_time_store(const char *directory, const char *container, int64_t run, int64_t cpu_ns)
 {
     char line[TEXT_MAX];

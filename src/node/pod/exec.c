@@ -24,12 +24,12 @@ struct pod_exec {
     bool attach, terminal;
     const struct engine_pod_command_handler *handler;
     void *context;
-    int fd;          /* of the supervisor's socket; -1: none */
-    uv_poll_t *poll; /* freed when libuv lets go of it */
-    int ours[LINES]; /* our ends of the lines, until they are streams; else -1 */
-    int terminal_fd; /* to tell its size; or -1 */
+    int fd;          /* the supervisor's socket, or -1 */
+    uv_poll_t *poll; /* freed in libuv's close callback */
+    int ours[LINES]; /* this process's ends of the pipes until they become streams; else -1 */
+    int terminal_fd; /* for changes of the terminal's size; or -1 */
     bool started;
-    struct loop_task task; /* what failed at once is told in a turn of its own */
+    struct loop_task task; /* reports an early failure in a turn of its own */
     struct err err;
 };
 
@@ -79,7 +79,8 @@ static int make_stream(struct pod_exec *self, int fd, bool both_ways, struct str
 
 static int make_lines(struct pod_exec *self, int fd, struct engine_pod_lines *ret, struct err *err)
 {
-    bool is_theirs = self->attach || self->terminal; /* their end of the input came here */
+    bool is_theirs =
+        self->attach || self->terminal; /* the supervisor sent the descriptor for the input */
     int in = is_theirs ? fd : TAKE_FD(self->ours[IN]);
     if (!is_theirs && fd >= 0)
         close(fd);
@@ -91,8 +92,8 @@ static int make_lines(struct pod_exec *self, int fd, struct engine_pod_lines *re
     return result;
 }
 
-/* `fd` came with the answer: the terminal's master, or what leads to an attached container's input.
- * A command of which a line is missing is ended, not run without it. */
+/* `fd` came with the answer: the terminal's master, or the input of an attached container. If a
+ * stream cannot be made, the command is ended instead of running without it. */
 static void tell_started(struct pod_exec *self, int fd)
 {
     struct engine_pod_lines lines = {0};
@@ -151,7 +152,7 @@ static void on_pod_exec_poll(uv_poll_t *poll, int status, int events)
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
-/* A pipe for one line: our end stays here, the other goes along. */
+/* Makes a pipe for one stream: one end stays here, the other goes to the supervisor. */
 static int make_line(struct pod_exec *self, int line, int *ret_theirs, struct err *err)
 {
     int fds[2];

@@ -1,4 +1,4 @@
-/* Probes and hooks in the supervisor's orders, written and read; see pod/life.h. */
+/* The text form of probes and hooks; see pod/life.h. */
 #include "node/pod/life.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Fields as records, over tables; see pod/record_rows.h. */
+/* Reads and writes fields as records, over tables; see pod/record_rows.h. */
 #include "node/pod/record_rows.h"
 
 #include "base/str.h"

@@ -1,6 +1,5 @@
-/* What changes while a pod runs reaches it: its deadline, and in its volumes config maps, secrets
- * and what the downward API shows of the pod itself. Variables of its environment stay what they
- * were, as everywhere. */
+/* Passes changes on to a running pod: its deadline, and, in its volumes, config maps, secrets and
+ * the pod's metadata (downward API). Environment variables do not change, as in Kubernetes. */
 #include "node/pod/runner_internal.h"
 
 #include "node/node_size.h"
@@ -11,7 +10,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-/* What has changed: a config map or secret, the pod itself, or any of them. */
+/* What has changed: a config map or secret, the pod itself, or possibly any of them. */
 struct change {
     bool is_any, is_pod;
     const struct kube_resource *resource;
@@ -35,11 +34,11 @@ static bool is_shown_by_pod(const struct json *pod, const struct change *change)
     return false;
 }
 
-/* Writes the volumes that show it again. */
+/* Writes the volumes that show the change. */
 static void refresh_volume(struct pod_runner *runner, const struct change *change)
 {
     const struct json *pod = runner_pod(runner);
-    /* A thread of the pool may write the volumes of a pod that is not planned. */
+    /* A thread of the pool may be writing the volumes of a pod that is not planned yet. */
     bool is_planned = runner->has_spec || pod_runner_is_running(runner);
     if (runner->forgotten || pod_phase_is_final(pod) || !is_planned ||
         !is_shown_by_pod(pod, change))
@@ -95,7 +94,7 @@ static const struct json *refresh_find_container(const struct json *pod, const c
     return NULL;
 }
 
-/* Its supervisor has its plan, and goes on with it. */
+/* A changed image has no effect: the supervisor goes on with its plan. */
 static void tell_changed_images(const struct pod_runner *runner, const struct json *before)
 {
     const struct json *pod = runner_pod(runner);

@@ -43,7 +43,8 @@ int restart_rule_parse(struct arena *arena, const char *text, struct restart_rul
     if (!rule.not_in && !str_eq(name, operator_name(false)))
         return err_set(err, ERR_INVALID, "operator '%s' of a restart rule is neither In nor NotIn",
                        name);
-    int *codes = arena_alloc(arena, strlen(text) * sizeof(*codes)); /* one has a digit at least */
+    int *codes =
+        arena_alloc(arena, strlen(text) * sizeof(*codes)); /* a code has at least one digit */
     for (char *word; (word = strsep(&rest, " "));) {
         int64_t code;
         if (str_to_int64(word, INT32_MIN, INT32_MAX, &code, err) < 0)

@@ -20,7 +20,7 @@
 #include <string.h>
 
 enum {
-    RESPAWN_FIRST_MS = 100, /* after a supervisor was killed, doubling */
+    RESPAWN_FIRST_MS = 100, /* pause after a supervisor was killed; doubles */
     RESPAWN_MAX_MS = 60 * 1000,
 };
 
@@ -81,7 +81,7 @@ const char *pod_runner_directory(const struct pod_runner *runner)
 void pod_runner_collect_usage(const struct pod_runner *runner, struct usage_sample *sample)
 {
     if (!pod_runner_is_running(runner))
-        return; /* what the state says was so when it was written: its PIDs are anybody's now */
+        return; /* the PIDs in an old state may belong to other processes now */
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct cgroup_trees groups;
     (void)cgroup_trees_load(arena, runner->directory, &groups, NULL);
@@ -123,7 +123,7 @@ bool pod_runner_is_unwanted(const struct pod_runner *runner)
     return runner->forgotten || kube_meta_is_deleting(runner_pod(runner));
 }
 
-/* ---- What the supervisor says ---- */
+/* ---- Events of the supervisor ---- */
 
 void pod_runner_tell(struct pod_runner *runner, const char *container, bool is_warning,
                      const char *reason, const char *message)
@@ -134,7 +134,7 @@ void pod_runner_tell(struct pod_runner *runner, const char *container, bool is_w
                   POD_RUNNER_COMPONENT, is_warning ? "Warning" : "Normal", reason, "%s", message);
 }
 
-/* Tell what happened since the state we know. */
+/* Sends the events that are newer than the last known state. */
 static void runner_tell_events(struct pod_runner *runner, const struct pod_state *fresh)
 {
     const struct pod_event *event;
@@ -147,7 +147,6 @@ static void runner_tell_events(struct pod_runner *runner, const struct pod_state
                             event->message);
 }
 
-/* Read the state again; true if there is one. */
 bool pod_runner_load_state(struct pod_runner *runner, bool tell)
 {
     struct pod_state fresh;
@@ -175,7 +174,7 @@ static void on_supervisor_alive(void *context)
     pod_runner_load_state(runner, true);
     pod_runner_tell_deadline(runner);
     if (!runner->host->plain && plan_uses_host_network(runner_pod(runner)))
-        host_names_changed(runner->host->host_names); /* since its file was made */
+        host_names_changed(runner->host->host_names); /* since the pod's file was written */
     pod_runner_work(runner);
 }
 
@@ -208,7 +207,7 @@ static void on_supervisor_gone(void *context, const struct err *err)
 static const struct supervisor_events RUNNER_EVENTS = {on_supervisor_alive, on_supervisor_changed,
                                                        on_supervisor_gone};
 
-/* ---- What is to be done now ---- */
+/* ---- The next step ---- */
 
 void pod_runner_work(struct pod_runner *runner)
 {
@@ -225,7 +224,7 @@ void pod_runner_work(struct pod_runner *runner)
         pod_runner_begin_measuring(runner);
 
     if (runner->call)
-        return; /* its answer brings us back */
+        return; /* the answer calls this function again */
     bool ended = pod_runner_state(runner) == RUNNER_ENDED;
     if (runner->forgotten) {
         if (ended) {
@@ -247,7 +246,9 @@ static void on_runner_retry(struct loop_timer *timer)
 void pod_runner_retry(struct pod_runner *runner)
 {
     if (pod_runner_state(runner) == RUNNER_WAITING && runner->retry.running)
-        loop_timer_start(&runner->retry, 0); /* not here: who calls goes through all runners */
+        loop_timer_start(
+            &runner->retry,
+            0); /* not within this call, because the caller iterates over all runners */
 }
 
 static bool runner_has_shares(const struct pod_spec *spec, const char *const *shares)
@@ -260,8 +261,8 @@ static bool runner_has_shares(const struct pod_spec *spec, const char *const *sh
 }
 
 /* Takes over the spec that an earlier control process wrote. The pod is planned again if the
- * machine was started again since, because its volumes were written without fsync, or if `up`
- * shares other directories now. */
+ * machine was rebooted since, because its volumes were written without fsync, or if `up` shares
+ * other directories now. */
 static void runner_restore_spec(struct pod_runner *runner)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -291,7 +292,7 @@ static void runner_restore(struct pod_runner *runner)
         pod_runner_move(runner, RUNNER_RUNNING);
     else if (runner->has_state ? runner->state.finished : pod_phase_is_final(pod))
         pod_runner_move(runner, RUNNER_ENDED); /* its address was given back before */
-    pod_runner_load_state(runner, false);      /* once more, now that changes are watched */
+    pod_runner_load_state(runner, false);      /* again, because changes are watched only now */
     pod_runner_tell_deadline(runner);
 }
 
@@ -315,7 +316,8 @@ struct pod_runner *pod_runner_new(struct pod_host *host, struct kube_object *pod
     runner->link =
         supervisor_link_new(host->loop, runner->directory, host->step_path, &RUNNER_EVENTS, runner);
     runner_restore(runner);
-    /* Not here: the caller may have a thousand pods to make, and starting one takes many calls. */
+    /* Not within this call: the caller may create a thousand runners, and a start takes many
+     * system calls. */
     loop_timer_start(&runner->retry, 0);
     return runner;
 }

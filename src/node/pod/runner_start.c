@@ -15,11 +15,11 @@
 #include <stdio.h>
 
 enum {
-    REFUSED_RETRY_MS = 2 * 1000, /* what is missing may have come */
-    HOSTS_MAX = 4 * 1024 * 1024, /* some list all that they block */
+    REFUSED_RETRY_MS = 2 * 1000, /* the missing object may exist by then */
+    HOSTS_MAX = 4 * 1024 * 1024, /* some users list every host that they block */
 };
 
-/* In the kubelet's words. Volumes are the pod's, whichever container wants them. */
+/* Uses the kubelet's words. Volumes belong to the pod, whichever container mounts them. */
 static void start_tell_refusal(struct pod_runner *runner, const struct plan_refusal *refusal,
                                const struct err *err)
 {
@@ -56,7 +56,7 @@ static int start_take_address(struct pod_runner *runner, struct err *err)
                : addresses_take(&runner->host->addresses, runner->node, runner->address, err);
 }
 
-/* What a manifest asks for and does not get is said on the object. */
+/* Reports limits that this machine does not enforce. */
 static void start_tell_limits(struct pod_runner *runner)
 {
     const struct json *pod = runner_pod(runner);
@@ -83,7 +83,7 @@ static void start_tell_gaps(struct pod_runner *runner)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_buf_ struct buf hosts;
     buf_init(&hosts, HOSTS_MAX);
-    if (runner->host->plain) /* a machine without the file knows no name by it */
+    if (runner->host->plain) /* a machine without the file resolves no name by it */
         (void)file_read("/etc/hosts", &hosts, NULL);
     const struct plan_unsupported_machine machine = {
         .nested = runner->host->nested,
@@ -105,7 +105,7 @@ void pod_runner_refuse_sandbox(struct pod_runner *runner, const struct err *err)
     pod_runner_refuse(runner, &refusal, err);
 }
 
-/* It is planned: say what the plan leaves out. */
+/* The pod is planned: reports what the plan ignores. */
 static void start_note_plan(struct pod_runner *runner, const struct plan_prepared *prepared)
 {
     runner->has_spec = true;
@@ -115,7 +115,8 @@ static void start_note_plan(struct pod_runner *runner, const struct plan_prepare
     if (runner->host->plain)
         port_event_check_pod(runner->host->client, runner_pod(runner), runner->address);
     pod_tokens_release(&runner->tokens);
-    pod_runner_refresh_own(runner, prepared->pod->json); /* what has changed since */
+    pod_runner_refresh_own(runner,
+                           prepared->pod->json); /* changes of the pod since it was planned */
     if (prepared->is_stale)
         pod_runner_refresh_all(runner);
 }
@@ -132,7 +133,7 @@ static void on_pod_prepared(void *context, struct plan_prepared *prepared)
         pod_runner_move(runner, RUNNER_WAITING);
         if (is_failed && !pod_runner_is_unwanted(runner))
             pod_runner_refuse(runner, &prepared->refusal, &prepared->err);
-        pod_runner_work(runner); /* which attaches to a supervisor that is up */
+        pod_runner_work(runner); /* which attaches to a supervisor that lives */
         return;
     }
     if (!runner->has_spec)
@@ -143,10 +144,9 @@ static void on_pod_prepared(void *context, struct plan_prepared *prepared)
     runner->was_stop_lost = runner->was_deletion_told = false;
     supervisor_link_start(runner->link);
     if (was_refused)
-        pod_runner_work(runner); /* its status says so no more */
+        pod_runner_work(runner); /* to publish a status without the refusal */
 }
 
-/* Finds a supervisor that was on its way when the last control process died. */
 bool pod_runner_attach(struct pod_runner *runner)
 {
     if (!supervisor_link_attach(runner->link))
@@ -169,7 +169,7 @@ void pod_runner_start(struct pod_runner *runner)
         pod_runner_refuse_sandbox(runner, &err);
         return;
     }
-    /* Before it is planned: what was made for a plan that fails is to be removed as well. */
+    /* Before the pod is planned, because files of a plan that fails must be removed too. */
     if (!runner->has_spec) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         pod_runner_keep_peers(runner, peers_name(arena, runner_pod(runner)));

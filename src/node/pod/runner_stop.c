@@ -5,7 +5,7 @@
 #include "base/str.h"
 
 enum {
-    STOP_RETRY_MS = 2 * 1000, /* how it is to end could not be stored */
+    STOP_RETRY_MS = 2 * 1000, /* after the order could not be stored */
     GRACE_DEFAULT_S = 30,
 };
 
@@ -20,7 +20,7 @@ static void stop_tell_supervisor(struct pod_runner *runner, const struct pod_sto
         runner->stopped_with_ms = stop->grace_ms;
         return;
     }
-    if (!runner->was_stop_lost) /* once: a log, too, needs room on the disk */
+    if (!runner->was_stop_lost) /* only once: the log needs room on the disk too */
         log_warning(runner->directory,
                     "the pod ends with its own grace period until that can be written: %s",
                     err.message);
@@ -48,8 +48,8 @@ void pod_runner_stop_deleted(struct pod_runner *runner)
     stop_tell_supervisor(runner, &stop);
 }
 
-/* Its node is away: nobody is to run it, and it says so. A supervisor that outlived the last
- * control process leaves to the next one what is not done. */
+/* The pod's node is away, so the pod does not run, and its status says so. A supervisor from the
+ * last control process pauses the pod: the next start with the node goes on. */
 void pod_runner_wait_for_node(struct pod_runner *runner)
 {
     const struct json *spec = json_get(runner_pod(runner), "spec");

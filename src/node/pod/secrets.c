@@ -30,7 +30,7 @@ int pod_secrets_load(struct arena *arena, const char *list, struct pod_strings *
     return result < 0 ? err_wrap(err, "'%s'", list) : 0;
 }
 
-/* One that is gone gives way when the list is full. */
+/* If the list is full, a path whose file is gone is dropped. */
 static void secrets_write_list(struct buf *text, const struct pod_strings *paths)
 {
     for (size_t i = 0; i < paths->count; i++)

@@ -157,7 +157,7 @@ void pod_spec_write(const struct pod_spec *spec, struct buf *buf)
 
 /* ---- Reading ---- */
 
-/* Where the reader stands: each pointer is NULL until its part of the text is open. */
+/* The position of the reader: each pointer is NULL until its part of the text is open. */
 struct spec_reader {
     struct arena *arena;
     struct pod_spec *spec;
@@ -182,7 +182,7 @@ static int spec_open_container(struct spec_reader *reader, const char *name, boo
     return 0;
 }
 
-/* Returns 1 if the key opens nothing. */
+/* Returns 0, 1 if the key opens no part, or a negative code. */
 static int spec_open_part(struct spec_reader *reader, const char *key, const char *value,
                           struct err *err)
 {

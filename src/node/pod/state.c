@@ -1,5 +1,5 @@
-/* The states of a pod's containers, in memory and in their file; see pod/state.h. Their text form
- * is in pod/state_text.c. */
+/* The state of a pod, in memory and in its file; see pod/state.h. pod/state_text.c has its text
+ * form. */
 #include "node/pod/state.h"
 
 #include "base/mem.h"

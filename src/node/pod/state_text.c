@@ -37,8 +37,8 @@ static const struct record_row EVENT_ROWS[] = {
 };
 static const struct record_table EVENT_TABLE = RECORD_TABLE(EVENT_ROWS);
 
-/* A supervisor that knows no probes writes neither is-started nor is-ready: then the phase decides
- * both. Where it writes them, they follow the phase and replace these values. */
+/* A supervisor of a version without probes writes neither is-started nor is-ready: then the phase
+ * decides both. Where they are written, they follow the phase and replace these values. */
 static int state_read_phase(struct arena *arena, void *object, const char *value, struct err *err)
 {
     struct container_state *container = object;
@@ -127,7 +127,7 @@ void pod_state_write(const struct pod_state *state, struct buf *buf)
 
 /* ---- Reading ---- */
 
-/* Where the reader stands: each pointer is NULL until its part of the text is open. */
+/* The position of the reader: each pointer is NULL until its part of the text is open. */
 struct state_reader {
     struct pod_state *state;
     struct pod_event *event;
@@ -135,7 +135,7 @@ struct state_reader {
     struct container_end *end;
 };
 
-/* Returns 1 if the key opens nothing. */
+/* Returns 0, 1 if the key opens no part, or a negative code. */
 static int state_open_part(struct state_reader *reader, const char *key, const char *value,
                            struct err *err)
 {

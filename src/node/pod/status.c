@@ -64,7 +64,7 @@ static struct json *status_waiting(struct arena *arena, const char *reason, cons
     return wrapper;
 }
 
-/* What keeps the pod as a whole is nothing to a container that is done. */
+/* A refusal of the whole pod does not concern a container that has terminated. */
 static bool is_refused(const struct pod_status_input *input, const struct container_state *state,
                        const char *name)
 {
@@ -103,8 +103,8 @@ static struct json *current_state(const struct builder *b, const struct containe
     }
 }
 
-/* A restart counts when it comes: who waits for it has not been restarted yet. Controllers compare
- * the sum with how many tries a job has. */
+/* A restart counts when it happens: a container that waits for it has not been restarted yet.
+ * Controllers compare the sum with the backoff limit of a job. */
 static int64_t newest_run(const struct container_state *state)
 {
     bool is_to_come = state->phase == CONTAINER_WAITING && !state->pid && state->last.known;
@@ -126,7 +126,7 @@ static bool status_is_sidecar(const struct json *container, bool init)
     return init && str_eq(json_get_string(container, "restartPolicy", ""), "Always");
 }
 
-/* What is read-only is so all the way down here, unless the manifest says otherwise. */
+/* A read-only mount is read-only recursively, unless the manifest says otherwise. */
 static struct json *mount_statuses(struct arena *arena, const struct json *container)
 {
     struct json *list = json_array(arena);
@@ -149,12 +149,14 @@ static struct json *container_status(struct builder *b, const struct json *conta
     struct arena *arena = b->arena;
     const char *name = json_get_string(container, "name", "");
     const struct container_state *state = find_state(b, name);
-    /* What runs, not what the manifest says by now. */
+    /* The image that runs, not the one in a manifest that was changed since. */
     const char *image =
         state && state->image[0] ? state->image : json_get_string(container, "image", "");
-    /* While the pod cannot start, the state is that of a supervisor which is no more. */
+    /* While the pod cannot start, the state is that of a supervisor that has ended. */
     bool runs = state && state->phase == CONTAINER_RUNNING && !b->input->refusal_reason;
-    bool to_end = init && !status_is_sidecar(container, init); /* its end is what it is for */
+    bool to_end =
+        init &&
+        !status_is_sidecar(container, init); /* an init container is ready when it has succeeded */
     bool ready = to_end ? has_succeeded(state) : runs && state->ready;
     struct json *status = json_object(arena);
     json_set_string(arena, status, "name", name);
@@ -177,7 +179,7 @@ static struct json *container_status(struct builder *b, const struct json *conta
     return status;
 }
 
-/* As the kubelet counts: pending while one of them has never run, then running until the end. */
+/* As the kubelet does: pending while a container has never run, then running until the end. */
 static const char *status_phase(const struct builder *b)
 {
     const struct pod_state *state = b->input->state;
@@ -207,7 +209,7 @@ static struct json *make_statuses(struct builder *b, const struct json *containe
     return list;
 }
 
-/* Once a main container has run, whatever happens to its sidecars. */
+/* A main container has run: init containers are complete, whatever happens to sidecars. */
 static void find_initialized(struct builder *b)
 {
     const struct json *spec = json_get(b->input->pod, "spec");

@@ -1,4 +1,4 @@
-/* How and when a pod ends, as files; see pod/stop.h. */
+/* The files that say how and when a pod ends; see pod/stop.h. */
 #include "node/pod/stop.h"
 
 #include "base/mem.h"

@@ -1,7 +1,7 @@
-/* The control process's link to a supervisor; see pod/supervisor.h. The life of a process that is
- * not our child is seen through a pidfd, its news through the renames of its state file. libuv
- * tells of many supervisors at once; the link acts on it in a deferred task, of which a turn of the
- * loop runs as many as it has time for. */
+/* The control process's link to a supervisor; see pod/supervisor.h. The supervisor is not a child
+ * process: a pidfd shows its end, and renames of its state file show changes. libuv may report
+ * many supervisors at once, so the link acts in a deferred task, of which each turn of the loop
+ * runs as many as it has time for. */
 #include "node/pod/supervisor.h"
 
 #include "node/process/lock.h"
@@ -28,27 +28,27 @@ struct supervisor_link {
     char *directory, *step_path;
     const struct supervisor_events *events;
     void *context;
-    int pidfd;           /* -1: none lives */
-    pid_t pid;           /* 0: none lives */
-    struct start *start; /* one is on its way, or NULL */
-    int starter;         /* pidfd of who starts it; -1: not running */
-    bool freed;          /* waits for the handles below to close */
-    int open_handles;    /* of libuv */
+    int pidfd;           /* -1 if none lives */
+    pid_t pid;           /* 0 if none lives */
+    struct start *start; /* the start in progress, or NULL */
+    int starter;         /* the pidfd of the process that starts it, or -1 */
+    bool freed;          /* waits until the handles below are closed */
+    int open_handles;    /* open handles of libuv */
     uv_poll_t started, life;
     uv_fs_event_t news;
     bool started_open, life_open, news_open;
-    struct loop_task task;                 /* acts on the following */
-    bool has_started, has_ended, has_news; /* libuv said so */
+    struct loop_task task;                 /* acts on the following flags */
+    bool has_started, has_ended, has_news; /* set by callbacks of libuv */
 };
 
-/* A supervisor on its way. A pool thread makes the process, since whoever does stands still for a
- * while; the loop sees it through to its end. */
+/* A supervisor that is being started. A thread of the pool creates the process, because fork()
+ * stops its caller for a while; the loop thread does the rest. */
 struct start {
     struct loop_work work;
-    struct supervisor_link *link; /* NULL: nobody waits for it any more */
-    _Atomic bool unwanted;        /* … and if it has not begun, it need not */
+    struct supervisor_link *link; /* NULL if the link was freed */
+    _Atomic bool unwanted; /* set if the link was freed: a start that has not begun is skipped */
     char *directory, *step_path;
-    int pidfd; /* of the process, or -1 */
+    int pidfd; /* of the starting process, or -1 */
     struct err err;
 };
 
@@ -168,7 +168,7 @@ static void supervisor_link_watch(struct supervisor_link *link)
         link->news.data = link;
         link->news_open = true;
         link->open_handles++;
-        /* Without it (no inotify watch left) the end of the pod is still seen. */
+        /* Without it (no inotify watch is free) the end of the pod is still noticed. */
         (void)uv_fs_event_start(&link->news, on_supervisor_link_news, link->directory, 0);
     }
     if (uv_poll_init(uv, &link->life, link->pidfd) == 0) {
@@ -182,7 +182,7 @@ static void supervisor_link_watch(struct supervisor_link *link)
 bool supervisor_link_attach(struct supervisor_link *link)
 {
     _cleanup_free_ char *lock = mem_printf("%s/lock", link->directory);
-    /* Handles of an earlier life may still be closing; they share our memory. */
+    /* Handles of an earlier supervisor may still be closing; they are fields of this link. */
     if (link->open_handles > 0 || process_lock_holder(lock, &link->pidfd, &link->pid, NULL) < 0)
         return false;
     supervisor_link_watch(link);
@@ -195,7 +195,7 @@ static void supervisor_link_explain(struct supervisor_link *link, struct err *er
     _cleanup_buf_ struct buf text;
     buf_init(&text, COMPLAINT_MAX);
     (void)file_read(path, &text, NULL);
-    /* The last line is the one it died of. */
+    /* The last line says why it ended. */
     while (text.size && text.data[text.size - 1] == '\n')
         text.data[--text.size] = '\0';
     const char *newline = strrchr(text.data, '\n');
@@ -203,7 +203,7 @@ static void supervisor_link_explain(struct supervisor_link *link, struct err *er
             text.size ? (newline ? newline + 1 : text.data) : "it ended without a word");
 }
 
-/* The process that starts it has ended: the supervisor stands, or said why not. */
+/* The starting process has exited: the supervisor is ready, or the log says why not. */
 static void finish_start(struct supervisor_link *link)
 {
     siginfo_t end = {0};
@@ -218,7 +218,7 @@ static void finish_start(struct supervisor_link *link)
     }
     _cleanup_free_ char *lock = mem_printf("%s/lock", link->directory);
     if (process_lock_holder(lock, &link->pidfd, &link->pid, NULL) < 0) {
-        link->events->gone(link->context, NULL); /* the pod was over that fast */
+        link->events->gone(link->context, NULL); /* the pod has ended already */
         return;
     }
     supervisor_link_watch(link);
@@ -233,8 +233,8 @@ static void on_started(uv_poll_t *handle, int status, int events)
     loop_defer(link->loop, &link->task);
 }
 
-/* One event per call: the owner may free the link. News of one that has ended is read with its
- * end. */
+/* Reports one event per call, because the owner may free the link. Changes of a supervisor that
+ * has ended are read with its end. */
 static void on_supervisor_link_task(struct loop_task *task)
 {
     struct supervisor_link *link = CONTAINER_OF(task, struct supervisor_link, task);
@@ -253,7 +253,7 @@ static int spawn_step(struct start *start, struct err *err)
 {
     _cleanup_free_ char *stop = mem_printf("%s/stop", start->directory);
     _cleanup_free_ char *log = mem_printf("%s/supervisor.log", start->directory);
-    unlink(stop); /* of a life before */
+    unlink(stop); /* left by an earlier supervisor */
     _cleanup_fd_ int complaints = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (complaints < 0)
         return err_set_errno(err, errno, "cannot open '%s'", log);
@@ -272,7 +272,8 @@ static int spawn_step(struct start *start, struct err *err)
     start->pidfd = pidfd_open(pid, 0);
     if (start->pidfd < 0) {
         int errnum = errno;
-        waitpid(pid, NULL, 0); /* the loop cannot; if a supervisor stands, the next try finds it */
+        waitpid(pid, NULL,
+                0); /* the loop cannot; if a supervisor is ready, the next attempt finds it */
         return err_set_errno(err, errnum, "cannot watch the start of a pod's supervisor");
     }
     return 0;
@@ -345,8 +346,8 @@ void supervisor_link_set_deadline(struct supervisor_link *link, int64_t planned_
 int supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *stop, struct err *err)
 {
     if (link->pidfd < 0)
-        return 0; /* nobody is left to be told */
-    /* On a full disk the signal alone must do: what fills it may be this pod. */
+        return 0; /* no supervisor lives */
+    /* On a full disk the signal alone must do: this pod may be what fills it. */
     int result = pod_stop_store(link->directory, stop, err);
     pod_stop_tell(link->pidfd);
     return result;

@@ -1,5 +1,5 @@
-/* The runner's questions for tokens: one at a time, before the pod is planned, and never again for
- * a pod that has its spec. */
+/* The runner's requests for tokens: one at a time, before the pod is planned, and none for a pod
+ * that has its spec. */
 #include "node/pod/runner_internal.h"
 #include "node/pod/tokens.h"
 

@@ -15,7 +15,7 @@ static ino_t namespaces_read_number(const char *path)
     return stat(path, &info) == 0 ? info.st_ino : 0;
 }
 
-/* A first thread that has ended shows none, while the others have it still. */
+/* If the first thread has ended, /proc/PID/ns is empty, but the other threads still have theirs. */
 ino_t process_mount_namespace(pid_t pid)
 {
     char path[64 + NAME_MAX];

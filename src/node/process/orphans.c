@@ -1,4 +1,4 @@
-/* Processes by parents and marks; see process/orphans.h. */
+/* Finds processes by parents and marks; see process/orphans.h. */
 #include "node/process/orphans.h"
 
 #include "node/process/lock.h"
@@ -21,16 +21,17 @@
 #include <unistd.h>
 
 enum {
-    /* What waits for a broken disk cannot be killed. Until then there is another look, and one
-     * more after it: whoever stood still meanwhile has not seen to it that nothing is left. */
+    /* A process that waits for a broken disk cannot be killed. Until this deadline the search is
+     * repeated, and once more after it, because a process may have forked while this one was
+     * stopped. */
     DEADLINE_MS = 5 * 1000,
     AWAITED_MAX = 256,
     ENVIRONMENT_MAX = 4 * 1024 * 1024,
     MARK_MAX = 4096,
-    DEPTH_MAX = 2, /* of a mark below the directory of all pods */
+    DEPTH_MAX = 2, /* levels of a mark below the directory of all pods */
 };
 
-/* What was found in one look, and the descriptors of those that were killed. */
+/* The result of one search, and the pidfds of the killed processes. */
 struct look {
     size_t found;
     int killed[AWAITED_MAX];
@@ -42,7 +43,7 @@ static bool is_alive(pid_t pid, struct process_entry *ret)
     return process_entry_read(pid, ret) && !ret->is_dead;
 }
 
-/* Takes the descriptor. Who may not be killed by us is not counted. */
+/* Takes the descriptor. A process that may not be killed is not counted. */
 static void kill_one(struct look *look, int pidfd)
 {
     bool is_killed = pidfd_send_signal(pidfd, SIGKILL, NULL, 0) == 0;
@@ -53,7 +54,8 @@ static void kill_one(struct look *look, int pidfd)
         close(pidfd);
 }
 
-/* Who is being killed loses its environment and its children before it is dead. */
+/* Waits for killed processes: they lose their environment and children before they are dead, so a
+ * search during that would miss them. */
 static void await_deaths(struct look *look)
 {
     const int64_t deadline = moment_monotonic_ms() + DEADLINE_MS;
@@ -69,8 +71,8 @@ static void wait_a_moment(void)
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* The descriptor first, then another look: what was chosen and what is killed are the same process
- * then. Its parent may have been killed a moment ago. */
+/* Opens the pidfd first and then looks again, so that the chosen process is the one that is
+ * killed. Its parent may have been killed a moment ago. */
 static size_t kill_below(orphans_choose *choose, void *context)
 {
     const pid_t self = getpid();
@@ -87,7 +89,7 @@ static size_t kill_below(orphans_choose *choose, void *context)
         if (pidfd >= 0 && is_alive(one->pid, &now) && now.born == one->born) {
             kill_one(&look, pidfd);
         } else {
-            look.found++; /* it has ended, perhaps with children: another look */
+            look.found++; /* it has ended, perhaps with children: search again */
             if (pidfd >= 0)
                 close(pidfd);
         }
@@ -100,7 +102,8 @@ static size_t kill_below(orphans_choose *choose, void *context)
 bool orphans_end_below(orphans_choose *choose, void *context)
 {
     const int64_t deadline = moment_monotonic_ms() + DEADLINE_MS;
-    /* Twice nothing: one whose parent ended during a look may have been passed over. */
+    /* Two empty searches in a row: a process whose parent ended during a search may have been
+     * missed. */
     for (int empty = 0; empty < 2;) {
         bool is_late = moment_monotonic_ms() > deadline;
         empty = kill_below(choose, context) ? 0 : empty + 1;
@@ -123,7 +126,7 @@ static void read_mark(const char *path, char *ret, size_t size)
             str_copy(ret, size, text.data + at + strlen(ORPHANS_MARK "="));
 }
 
-/* A first thread that has ended shows nothing, while the others have the environment still. */
+/* If the first thread has ended, it shows no environment, but the other threads still do. */
 void orphans_mark_of(pid_t pid, char *ret, size_t size)
 {
     char path[64 + NAME_MAX];
@@ -145,7 +148,7 @@ void orphans_mark_of(pid_t pid, char *ret, size_t size)
         closedir(threads);
 }
 
-/* Anybody can give a process a mark: one that leads out of the directory is none. */
+/* Any user can set the mark of a process: a mark that leads out of the directory does not count. */
 static bool is_below(const char *mark, const char *path)
 {
     if (!str_has_prefix(mark, path))

@@ -1,4 +1,4 @@
-/* Starting trainyard-step; see process/start.h. */
+/* Starts trainyard-step; see process/start.h. */
 #include "node/process/start.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Read what it says before it has nothing more to say. */
+/* Reads until the end of its output. */
 static int read_verdict(int fd, char *text, size_t size)
 {
     size_t used = 0;
@@ -27,7 +27,7 @@ static int read_verdict(int fd, char *text, size_t size)
 
 static void process_start_run(const char *const *arguments, int output)
 {
-    /* Twice, so that it is nobody's child to reap. */
+    /* Forks twice, so that no process has to reap it. */
     if (fork() == 0) {
         int null = open("/dev/null", O_RDONLY);
         dup2(null, STDIN_FILENO);

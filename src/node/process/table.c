@@ -1,4 +1,4 @@
-/* Processes and their parents; see process/table.h. */
+/* Processes and their ancestors; see process/table.h. */
 #include "node/process/table.h"
 
 #include "base/buf.h"
@@ -12,8 +12,8 @@
 
 enum { STAT_MAX = 4096 };
 
-/* "42 (a name) S 41 …": a name may have anything in it, the last parenthesis ends it. One whose
- * first thread alone has ended looks dead, but for its other threads. */
+/* The text is "42 (a name) S 41 …". A name may contain anything; the last parenthesis ends it. A
+ * process whose first thread alone has ended looks dead, but has other threads. */
 bool process_entry_parse(const char *stat, struct process_entry *ret)
 {
     const char *behind = strrchr(stat, ')');
@@ -90,7 +90,7 @@ static bool process_table_has_pid(const pid_t *pids, size_t count, pid_t pid)
     return false;
 }
 
-/* A PID that was given anew while the table was read can close a circle. */
+/* A PID that was reused while the table was read can close a cycle. */
 const struct process_entry *process_table_climb(const struct process_table *table,
                                                 const struct process_entry *from,
                                                 const pid_t *parents, size_t count)

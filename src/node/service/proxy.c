@@ -1,4 +1,4 @@
-/* The proxy: its table as listening sockets, and its turns; see service/proxy.h. */
+/* The proxy: its listening sockets and its turns; see service/proxy.h. */
 #include "node/service/proxy_internal.h"
 
 #include "base/cleanup.h"
@@ -18,7 +18,7 @@ enum {
     BACKLOG = 1024,
     CONNECTIONS_MAX = 32 * 1024,
     LISTEN_RETRY_MS = 2000, /* a port that is taken may become free */
-    ACCEPT_RETRY_MS = 100,  /* after the system ran out of descriptors */
+    ACCEPT_RETRY_MS = 100,  /* after no descriptor was free */
 };
 
 void proxy_wake_at(struct proxy *proxy, int64_t at_ms)
@@ -35,7 +35,6 @@ struct sockaddr_in proxy_place_address(const struct proxy_place *place)
 
 /* ---- listening ------------------------------------------------------------------------------- */
 
-/* Where to begin: with the next in turn, or for all callers of one address with the same. */
 size_t proxy_listener_choose(struct proxy_listener *listener, const struct sockaddr_in *caller)
 {
     size_t next = listener->next;
@@ -69,7 +68,7 @@ static void on_caller(struct epoll_watch *watch, uint32_t events)
                    (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)) {
             return;
         } else {
-            /* Out of descriptors or memory: callers wait in the kernel's queue meanwhile. */
+            /* Out of descriptors or memory: clients wait in the kernel's queue meanwhile. */
             epoll_watch_set(proxy->epoll_fd, listener->fd, &listener->watch, 0);
             retry_at(listener, ACCEPT_RETRY_MS);
             return;
@@ -87,7 +86,7 @@ static int try_to_listen(struct proxy_listener *listener, struct err *err)
     _cleanup_fd_ int fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot make a socket");
-    if (!listener->udp) /* of datagrams, two could have one port then */
+    if (!listener->udp) /* with it, two UDP sockets could share one port */
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
         (!listener->udp && listen(fd, BACKLOG) < 0))
@@ -155,7 +154,7 @@ static void take_route(struct proxy *proxy, const struct proxy_route *route)
         begin_to_listen(listener);
 }
 
-/* Visits a listener at a time, since what is removed changes the map. */
+/* Returns one listener at a time, because removing it changes the map. */
 static struct proxy_listener *find_unwanted(const struct proxy *proxy, const char **ret_key)
 {
     void *value;

@@ -1,5 +1,5 @@
-/* A caller and the place it is led to: first the place is being connected, one after the other
- * until one answers, then a relay moves bytes between the two. */
+/* A client and its backend: first the backends are tried one after the other until one answers,
+ * then a relay moves bytes between the two. */
 #include "node/service/proxy_internal.h"
 
 #include "base/mem.h"
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 enum {
-    TRIES_MAX = 8, /* places tried for one caller */
-    SYN_TRIES = 3, /* a place that is gone is given up after 15 s */
+    TRIES_MAX = 8, /* backends tried per client */
+    SYN_TRIES = 3, /* an unreachable backend is given up after 15 s */
     KEEPALIVE_IDLE_S = 60,
     KEEPALIVE_INTERVAL_S = 10,
 };
@@ -29,11 +29,11 @@ struct pair_end {
 struct pair {
     struct ring ring;
     struct proxy *proxy;
-    struct pair_end ends[2]; /* the caller's, and the place's */
+    struct pair_end ends[2]; /* the client's, and the backend's */
     struct relay relay;
     struct in_addr caller;
     bool connecting;
-    bool dead; /* events of it may still be in hand */
+    bool dead; /* epoll may still report events for it */
     struct proxy_place tries[TRIES_MAX];
     size_t try_count, tried;
 };
@@ -91,12 +91,12 @@ bool proxy_keeps_caller(struct in_addr caller, struct in_addr to)
     return pod_network_has_pod(caller) && pod_network_has_pod(to) && caller.s_addr != to.s_addr;
 }
 
-/* Where this is refused the place sees the gateway's address. */
+/* If this is refused, the backend sees the gateway's address. */
 static void keep_caller(int fd, struct in_addr caller)
 {
     const int on = 1;
     const struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = caller};
-    /* connect() chooses the port, so that connections to different places may share one. */
+    /* connect() chooses the port, so that connections to different backends may share one. */
     setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
     if (setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on)) == 0)
         (void)bind(fd, (const struct sockaddr *)&address, sizeof(address));
@@ -115,7 +115,7 @@ int proxy_make_socket(struct proxy *proxy, struct in_addr caller, const struct p
     return fd;
 }
 
-/* Connect to the next place; when none is left the caller is turned away. */
+/* Connects to the next backend; if none is left, the client is reset. */
 static void connect_next(struct pair *pair)
 {
     const int syn_tries = SYN_TRIES;
@@ -141,7 +141,7 @@ static void on_connect_event(struct pair *pair, int side)
 {
     int error = 0;
     socklen_t size = sizeof(error);
-    if (side == 0) { /* nothing was asked for: the caller is gone */
+    if (side == 0) { /* no event was asked for: the client is gone */
         pair_end(pair, true);
         return;
     }

@@ -1,4 +1,4 @@
-/* Bytes between two sockets; see service/relay.h. */
+/* Copies bytes between two sockets; see service/relay.h. */
 #include "node/service/relay.h"
 
 #include "base/mem.h"
@@ -26,7 +26,7 @@ static bool is_again(int errnum)
     return errnum == EAGAIN || errnum == EWOULDBLOCK || errnum == EINTR;
 }
 
-/* How much the socket took; -1 if it is broken. */
+/* Returns how many bytes the socket took; -1 if it is broken. */
 static ssize_t relay_send_bytes(int fd, const char *data, size_t size)
 {
     size_t given = 0;
@@ -39,7 +39,7 @@ static ssize_t relay_send_bytes(int fd, const char *data, size_t size)
     return (ssize_t)given;
 }
 
-/* Send what was kept; false if the other side is broken. */
+/* Sends the kept bytes. Returns false if the other side is broken. */
 static bool give_kept(struct relay_flow *flow, int to)
 {
     ssize_t given = relay_send_bytes(to, flow->kept + flow->kept_from, flow->kept_size);
@@ -61,7 +61,7 @@ static void relay_keep_bytes(struct relay_flow *flow, const char *data, size_t s
     flow->kept_size = size;
 }
 
-/* One flow as far as it goes; false if a side is broken. */
+/* Moves one flow as far as possible. Returns false if a side is broken. */
 static bool move_flow(struct relay_flow *flow, int from, int to, char *piece)
 {
     if (flow->kept && !give_kept(flow, to))

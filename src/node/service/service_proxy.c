@@ -1,4 +1,4 @@
-/* Reaching services; see service/service_proxy.h. */
+/* Keeps services reachable; see service/service_proxy.h. */
 #include "node/service/service_proxy.h"
 
 #include "node/network/namespaces.h"
@@ -23,18 +23,18 @@
 
 #define COMPONENT "trainyard-node"
 
-enum { INTERVAL_MS = 50 }; /* between two tables */
+enum { INTERVAL_MS = 50 }; /* at least, between two computations of the tables */
 
 struct service_proxy {
     struct service_proxy_options options;
     struct loop *loop;
-    struct loop_timer changed; /* runs while the table is to be made again */
-    int64_t made_ms;           /* when it was made last */
-    char *table;               /* what the service proxy was told last, or NULL */
+    struct loop_timer changed; /* runs until the tables are computed again */
+    int64_t made_ms;           /* the time of the last computation */
+    char *table;               /* the table that the service proxy got last, or NULL */
 
-    struct helper_keeper *keeper; /* of the proxy of the services' addresses, another process */
+    struct helper_keeper *keeper; /* keeps the service proxy, another process, alive */
 
-    /* The proxy of the machine's ports: in this process. */
+    /* The proxy for ports of the machine runs in this process. */
     struct proxy *outside;
     uv_poll_t turns;
     struct loop_timer wake;
@@ -66,7 +66,8 @@ static void on_wake(struct loop_timer *timer)
     run_outside(CONTAINER_OF(timer, struct service_proxy, wake));
 }
 
-/* Pods are in their network; those with hostNetwork, and all others, are reached from here. */
+/* Pods are reached in the pod network; pods with hostNetwork and all other addresses from the
+ * machine's. */
 static int service_proxy_make_socket(void *context, const struct proxy_place *to, int type,
                                      int *ret_fd, struct err *err)
 {
@@ -116,7 +117,7 @@ void service_proxy_announce(struct service_proxy *self, const struct json *servi
 {
     const struct json *spec = json_get(service, "spec");
     if (str_eq(json_get_string(spec, "clusterIP", "None"), "None"))
-        return; /* its pods are reached directly, with whatever protocol */
+        return; /* clients reach its pods directly, with any protocol */
     JSON_EACH (port, json_get(spec, "ports")) {
         const char *protocol = json_get_string(port, "protocol", "TCP");
         if (!str_eq(protocol, "TCP") && !str_eq(protocol, "UDP"))
@@ -184,7 +185,7 @@ static void on_service_proxy_changed(struct loop_timer *timer)
 
 void service_proxy_changed(struct service_proxy *self)
 {
-    /* The table takes a look at every pod, and a thousand of them change one after the other. */
+    /* The tables depend on every pod, and a thousand pods may change one after the other. */
     int64_t wait_ms = self->made_ms + INTERVAL_MS - loop_now_ms(self->loop);
     if (!self->changed.running)
         loop_timer_start(&self->changed, wait_ms);
@@ -226,7 +227,7 @@ struct service_proxy *service_proxy_free(struct service_proxy *self)
     loop_timer_stop(&self->wake);
     helper_keeper_free(self->keeper);
     free(self->table);
-    uv_close((uv_handle_t *)&self->turns, on_service_proxy_closed); /* which frees */
+    uv_close((uv_handle_t *)&self->turns, on_service_proxy_closed); /* the callback frees it */
     proxy_free(self->outside);
     return NULL;
 }

@@ -1,5 +1,5 @@
-/* Advice for a program that failed; see step/advice.h. The text is the program's: it decides which
- * advice is given, and is quoted in it, nothing else. */
+/* Advice for a program that failed; see step/advice.h. The program controls the text of its log:
+ * the text selects the advice and is quoted in it, but has no other effect. */
 #include "node/step/advice.h"
 
 #include "base/mem.h"
@@ -24,7 +24,7 @@ struct advice_case {
     const struct pod_spec *spec;
     const struct pod_container *container;
     const char *line;
-    const char *found; /* the words of the table in it */
+    const char *found; /* the row's words in the line */
     struct step_advice *ret;
 };
 
@@ -36,7 +36,7 @@ static bool advice_lies_in(const char *path, const char *directory)
 
 static const struct pod_mount *mount_at(const struct pod_container *container, const char *path)
 {
-    const struct pod_mount *found = NULL; /* the longest: mounts are in order of length */
+    const struct pod_mount *found = NULL; /* the longest: mounts are sorted by length */
     for (size_t i = 0; i < container->mount_count; i++)
         if (advice_lies_in(path, container->mounts[i].target))
             found = &container->mounts[i];
@@ -50,10 +50,10 @@ static bool ends_path(const char *at)
     if (*at == ':')
         return at[1] == '\0' || isspace((unsigned char)at[1]);
     return *at == '\0' || isspace((unsigned char)*at) || strchr("'\"`,;)]}", *at) ||
-           (unsigned char)*at >= 0x80; /* a quotation mark of another kind */
+           (unsigned char)*at >= 0x80; /* another kind of quotation mark */
 }
 
-/* The last absolute path in the line; false: it has none. */
+/* Finds the last absolute path in the line. Returns false if it has none. */
 static bool find_path(const char *line, char ret[PATH_MAX])
 {
     bool found = false;
@@ -80,7 +80,7 @@ static bool find_path(const char *line, char ret[PATH_MAX])
     return found;
 }
 
-/* The word that ends where `end` points, without quotation marks. */
+/* Finds the word that ends at `end`, without quotation marks. */
 static bool find_word_before(const char *line, const char *end, char ret[PATH_MAX])
 {
     while (end > line && (strchr("'\"`: ", end[-1]) || (unsigned char)end[-1] >= 0x80))
@@ -95,7 +95,7 @@ static bool find_word_before(const char *line, const char *end, char ret[PATH_MA
     return true;
 }
 
-/* ---- what may be wrong ------------------------------------------------------------------------
+/* ---- causes ------------------------------------------------------------------------------------
  */
 
 static bool advice_give(const struct advice_case *c, const char *reason, const char *format, ...)
@@ -141,7 +141,7 @@ static bool explain_read_only(const struct advice_case *c)
                              "read-only; " WHERE_TO_WRITE);
 }
 
-/* The file is there on the machine, and the pod does not see it. */
+/* The file exists on the machine, but the pod does not see it. */
 static bool explain_hidden(const struct advice_case *c)
 {
     char path[PATH_MAX];
@@ -166,8 +166,8 @@ static bool explain_hidden(const struct advice_case *c)
     return false;
 }
 
-/* A script whose lines end with CR LF: the CR counts as a part of the interpreter's name, which
- * bash shows as "sh^M" and env as "sh\r". */
+/* A script whose lines end with CR LF: the kernel takes the CR as a part of the interpreter's
+ * name, which bash prints as "sh^M" and env as "sh\r". */
 static bool explain_line_ends(const struct advice_case *c, const char *name)
 {
     return (str_has_suffix(name, "^M") || str_has_suffix(name, "\\r") ||
@@ -192,7 +192,7 @@ static bool explain_interpreter(const struct advice_case *c)
                path);
 }
 
-/* As bash 5.2 tells it: the script is there, its interpreter is not. */
+/* The message of bash 5.2 for a script whose interpreter is missing. */
 static bool explain_script(const struct advice_case *c)
 {
     char path[PATH_MAX];
@@ -244,7 +244,7 @@ static bool explain_module(const struct advice_case *c)
 /* The first row that explains a line gives the advice. */
 static const struct {
     const char *words;
-    int exit_code; /* 0: any but 0 */
+    int exit_code; /* 0 matches every exit code but 0 */
     bool (*explain)(const struct advice_case *c);
 } TABLE[] = {
     {"read-only file system", 0, explain_read_only},
@@ -269,7 +269,7 @@ static bool explain_line(struct advice_case *c, int exit_code)
     return false;
 }
 
-/* From the last line back: what ended the program was said last. */
+/* Starts at the last line: a program prints the error that ended it last. */
 bool step_advice_find(const struct pod_spec *spec, const struct pod_container *container,
                       const char *text, int exit_code, struct step_advice *ret)
 {

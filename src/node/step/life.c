@@ -7,10 +7,10 @@
 #include <signal.h>
 #include <stdio.h>
 
-/* What a container has left at least to end, however long its hook took; as the kubelet's. */
+/* The time that a container has to end after its hook, as the kubelet's minimum. */
 enum { TERMINATE_LEAST_MS = 2000, HOOK = PROBE_KINDS };
 
-/* Probes and hooks are told apart by who asks. */
+/* The User-Agent headers of probes and hooks. */
 #define PROBE_AGENT "kube-probe/1.36"
 #define HOOK_AGENT  "kube-lifecycle/1.36"
 
@@ -113,7 +113,7 @@ static void start_check(struct container_life *life, int which, const struct pod
     step_check_start(&life->checks[which], &order, now_ms);
 }
 
-/* What the probes say becomes the state. */
+/* Copies the results of the probes into the state. */
 static void show_health(struct container_life *life)
 {
     struct container_state *state = life->run->state;
@@ -149,7 +149,7 @@ void life_begin(struct container_life *life, int64_t now_ms)
     pod_state_record_event(life->pod, name, false, "Created", "Created container %s", name);
     pod_state_record_event(life->pod, name, false, "Started", "Started container %s", name);
     life_note(life, LIFE_CHANGE);
-    if (life_is_ending(life)) { /* it was told so while its sandbox was made */
+    if (life_is_ending(life)) { /* it was told to end while its sandbox was made */
         life->run->state->phase = CONTAINER_RUNNING;
         return;
     }
@@ -178,8 +178,8 @@ bool life_is_ending(const struct container_life *life)
     return life_state(life) >= LIFE_PRE_STOP;
 }
 
-/* The container is to end after a hook or after other containers, so that its grace period passes
- * before it is told. */
+/* Whether the container is told to end only after a hook or after other containers, so that a part
+ * of its grace period has passed by then. */
 static bool life_ends_in_steps(const struct container_life *life)
 {
     return life->run->spec->sidecar || life_orders(life)->pre_stop.kind != HANDLER_NONE;
@@ -210,7 +210,7 @@ static void life_begin_end(struct container_life *life, enum life_end_cause caus
     cancel_checks(life);
     life->cause = cause;
     life->kill_at_ms = now_ms + grace_ms;
-    /* In a sandbox that is still being made no hook can run. */
+    /* No hook can run in a sandbox that is not finished. */
     life->ran_pre_stop =
         was_running && life_orders(life)->pre_stop.kind != HANDLER_NONE && grace_ms > 0;
     if (life->ran_pre_stop) {
@@ -318,7 +318,7 @@ static void try_probes(struct container_life *life, int64_t now_ms, int64_t *wak
     for (int kind = 0; kind < PROBE_KINDS; kind++) {
         int64_t due = probe_set_next(&life->probes, kind);
         if (life->checks[kind].runs)
-            continue; /* its verdict or its time wakes us */
+            continue; /* its verdict or its deadline wakes the supervisor */
         if (due <= now_ms) {
             probe_set_tried(&life->probes, kind, now_ms);
             start_check(life, kind, &life_orders(life)->probes[kind],
@@ -337,7 +337,7 @@ void life_advance(struct container_life *life, int64_t now_ms, int64_t *wake)
         if (!step_check_look(&life->checks[i], now_ms, wake, &verdict))
             continue;
         if (i != HOOK && verdict.outcome == CHECK_FAILED && container_run_is_ending(life->run))
-            continue; /* it is not the container that failed; its end is heard of soon */
+            continue; /* the probe failed because the container has ended; SIGCHLD follows */
         if (i == HOOK)
             take_hook(life, &verdict, now_ms);
         else

@@ -1,5 +1,5 @@
-/* trainyard-step: the table of its modes. It is started by trainyard, not by people, and says so
- * when it is. */
+/* trainyard-step: the table of its modes. trainyard starts it; a user who starts it gets a message
+ * that says so. */
 #include "node/step/step.h"
 
 #include "base/mem.h"

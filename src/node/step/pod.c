@@ -26,7 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The container was running, or about to, under a supervisor that is gone. */
+/* The container was running, or starting, under a supervisor that was killed. */
 static void pod_set_lost(struct container_state *state)
 {
     state->phase = CONTAINER_TERMINATED;
@@ -62,15 +62,15 @@ static void pod_restore_container(struct supervisor *s, size_t i, const struct p
     }
 }
 
-/* Goes on from where an earlier supervisor was. The containers that it left running have died with
- * it. */
+/* Continues from the state of an earlier supervisor. The containers that it left running have died
+ * with it. */
 static void pod_restore(struct supervisor *s)
 {
     _cleanup_pod_state_ struct pod_state earlier = {0};
     (void)pod_state_load(s->directory, &earlier, NULL);
     pod_state_inherit(&s->state, &earlier);
     /* The supervisor before may have been killed while it ended or paused the pod, before it could
-     * write that down. */
+     * store that. */
     s->has_pause_mark = supervisor_read_stop(s).pause;
     bool is_ending = s->state.reason[0] != '\0';
     if (is_ending)
@@ -108,7 +108,7 @@ static int pod_prepare(struct supervisor *s, struct arena *arena, struct err *er
     sigaddset(&handled, SIGHUP);
     sigaddset(&handled, SIGTERM);
     sigprocmask(SIG_BLOCK, &handled, NULL);
-    /* The mask first: whoever sees the lock may send SIGTERM at once. */
+    /* The signals are blocked first: control may send SIGTERM as soon as it sees the lock. */
     if ((result = process_lock_take(lock_path, &lock, err)) < 0 ||
         (result = pod_load_spec(s, arena, err)) < 0 ||
         (result = pod_make_directory(s->directory, "logs", err)) < 0 ||
@@ -132,7 +132,7 @@ static int pod_prepare(struct supervisor *s, struct arena *arena, struct err *er
 
 static int pod_run_supervisor(const char *directory, int ready_fd)
 {
-    static struct supervisor supervisor; /* too large for the stack, and one a process */
+    static struct supervisor supervisor; /* too large for the stack; there is one per process */
     struct supervisor *s = &supervisor;
     struct err err = ERR_INIT;
     supervisor_init(s, directory);
@@ -151,8 +151,8 @@ static int pod_run_supervisor(const char *directory, int ready_fd)
     return 0;
 }
 
-/* The starter waits only until the supervisor stands, so that the supervisor is nobody's child and
- * is watched in the same way before and after a restart of the control process. */
+/* The starting process waits only until the supervisor is ready. So the supervisor is never a
+ * child of the control process and is watched in the same way before and after a restart of it. */
 int step_pod(int argc, char **argv)
 {
     struct err err = ERR_INIT;

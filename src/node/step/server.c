@@ -1,6 +1,6 @@
-/* The supervisor's socket; see step/server.h. A call is one connection: its request, then what came
- * of it. A caller who leaves takes his command along: it hears SIGHUP, and SIGKILL if that did not
- * end it. */
+/* The supervisor's socket; see step/server.h. A call is one connection: its request, then its
+ * result. When the client disconnects, its command gets SIGHUP, and SIGKILL if that does not end
+ * it. */
 #include "node/step/server.h"
 
 #include "node/pod/request.h"
@@ -26,17 +26,18 @@
 enum {
     BACKLOG = 64,
     ABANDONED_GRACE_MS = 5 * 1000, /* between SIGHUP and SIGKILL */
-    DRAIN_MS = 5 * 1000,           /* for listeners of a pod that has ended */
-    ACCEPT_AGAIN_MS = 200,         /* until a call is accepted that there was no descriptor for */
+    DRAIN_MS = 5 * 1000,           /* for attached clients of a pod that has ended */
+    ACCEPT_AGAIN_MS = 200,         /* pause after no descriptor was free for a connection */
 };
 
 enum call_state {
     CALL_CONNECTED, /* the request has not come yet */
-    CALL_STARTING,  /* exec: whether the command can run is not known yet */
-    CALL_RUNNING,   /* exec: the command runs, and the client knows */
+    CALL_STARTING,  /* exec: it is not known yet whether the command can run */
+    CALL_RUNNING,   /* exec: the command runs, and the client was told */
     CALL_ATTACHED,  /* attach: the client receives the container's output */
-    CALL_DRAINING,  /* attach: the container has ended; the client takes what is kept for it */
-    CALL_ABANDONED, /* exec: the client has left; its command is being ended */
+    CALL_DRAINING,  /* attach: the container has ended; the client takes the output that is kept for
+                       it */
+    CALL_ABANDONED, /* exec: the client has disconnected; its command is being ended */
     CALL_OVER,      /* to be freed */
 };
 
@@ -55,12 +56,13 @@ static const struct state_row CALL_ROWS[] = {
 struct step_call {
     struct step_call *next;
     struct state_machine machine; /* an enum call_state */
-    int fd;                       /* the connection to the client; -1: it is closed */
+    int fd;                       /* the connection to the client; -1 if it is closed */
     struct container_run *run;
-    struct step_exec exec;   /* pid 0: no command runs for this call */
-    int64_t kill_at_ms;      /* of CALL_ABANDONED: the time of SIGKILL; 0: it was sent */
-    struct step_tap taps[2]; /* of attach: stdout, stderr */
-    int exit_code; /* of CALL_DRAINING: the container's, which may start again meanwhile */
+    struct step_exec exec;   /* pid 0 if no command runs for this call */
+    int64_t kill_at_ms;      /* in CALL_ABANDONED: the time of SIGKILL; 0 after it was sent */
+    struct step_tap taps[2]; /* attach: stdout, stderr */
+    int exit_code; /* in CALL_DRAINING: the exit code of the run, because the container may start
+                      again */
 };
 
 static const char *call_invariant(const struct state_machine *machine)
@@ -90,7 +92,7 @@ static void call_answer(struct step_call *call, const struct pod_answer *what, i
     _cleanup_buf_ struct buf text;
     buf_init(&text, POD_ANSWER_MAX);
     pod_answer_write(what, &text);
-    /* A caller who is gone, or takes no answers, is noticed when his connection ends. */
+    /* A client that is gone or does not read is noticed when its connection ends. */
     if (call->fd >= 0)
         (void)fd_message_send(call->fd, text.data, text.size, &fd, fd >= 0, NULL);
 }
@@ -148,12 +150,13 @@ static void call_attach(struct step_call *call, const struct pod_request *reques
     }
     call_answer(call, &(struct pod_answer){.kind = POD_STARTED}, request->in ? run->input_fd : -1);
     state_machine_move(&call->machine, CALL_ATTACHED);
-    /* The input of one who was handed it for good ends with him. */
+    /* With stdinOnce the input ends when its first client leaves, so no other copy of it may stay
+     * open. */
     if (request->in && run->spec->stdin_once && run->input_fd >= 0)
         close(TAKE_FD(run->input_fd));
 }
 
-/* The listener has heard all: the container's end is told after its last words. */
+/* Ends the call when the client has taken all output, so that the container's end follows it. */
 static void end_attached(struct step_call *call)
 {
     if (step_taps_are_full(&call->taps[0]) || step_taps_are_full(&call->taps[1]))
@@ -167,7 +170,7 @@ void step_server_run_ended(struct step_server *server, const struct container_ru
     for (struct step_call *call = server->calls; call; call = call->next) {
         if (call->run != run || call_state(call) != CALL_ATTACHED)
             continue;
-        for (int i = 0; i < 2; i++) { /* what the next run says is none of his */
+        for (int i = 0; i < 2; i++) { /* the client gets no output of the next run */
             step_tap_remove(&call->run->taps[i], &call->taps[i]);
             step_tap_flush(&call->taps[i]);
         }
@@ -194,8 +197,8 @@ static void start_exec(struct step_call *call, const struct pod_request *request
         state_machine_move(&call->machine, CALL_STARTING);
 }
 
-/* A command that cannot run is not answered here but with its end. The terminal of a command whose
- * client has left is closed, so that the command notices. */
+/* A command that cannot run is answered with its end instead. The terminal of an abandoned command
+ * is closed, so that the command notices. */
 static void call_check_started(struct step_call *call)
 {
     enum call_state state = call_state(call);
@@ -230,7 +233,7 @@ bool step_server_reaped(struct step_server *server, pid_t pid, int wait_status)
     struct step_call *call = find_call(server, pid);
     if (!call)
         return false;
-    call_check_started(call); /* it may have been that quick */
+    call_check_started(call); /* it may have started and ended since the last look */
     step_exec_reaped(&call->exec, pid, wait_status, &end);
     step_exec_release(&call->exec);
     tell_end(call, end.exit_code, end.message);
@@ -272,7 +275,7 @@ static int check_descriptors(const struct pod_request *request, const int fds[],
 
 static void take_request(struct step_server *server, struct step_call *call)
 {
-    static char text[POD_REQUEST_MAX + 1]; /* one a process, and no call is served within another */
+    static char text[POD_REQUEST_MAX + 1]; /* one per process; no call is served within another */
     int fds[FD_MESSAGE_FDS_MAX];
     ssize_t size = fd_message_receive(call->fd, text, sizeof(text) - 1, fds);
     if (size == FD_MESSAGE_NONE)
@@ -300,7 +303,7 @@ static void take_request(struct step_server *server, struct step_call *call)
             close(fds[i]);
 }
 
-/* The caller says no more; that he is gone is all there is to hear. */
+/* The client sends nothing after its request, so only the end of the connection matters. */
 static void listen_for_end(struct step_call *call, int64_t now_ms)
 {
     char ignored[64];
@@ -350,14 +353,14 @@ static void free_call(struct step_call *call)
 
 static void accept_calls(struct step_server *server, int64_t now_ms)
 {
-    /* A clock that was set back must not make it last. */
+    /* A clock that was set back must not prolong the pause. */
     if (server->accept_after_ms > now_ms && server->accept_after_ms <= now_ms + ACCEPT_AGAIN_MS)
         return;
     server->accept_after_ms = 0;
     while (server->call_count < STEP_CALLS_MAX) {
         int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0) {
-            /* Whoever waits would have the supervisor awake without end. */
+            /* The waiting connection would wake the supervisor in a busy loop. */
             if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
                 server->accept_after_ms = now_ms + ACCEPT_AGAIN_MS;
             return;
@@ -420,13 +423,13 @@ int step_server_open(struct step_server *server, const char *directory, struct c
                      size_t run_count, struct err *err)
 {
     *server = (struct step_server){.fd = -1, .runs = runs, .run_count = run_count};
-    /* The directory's own path may be longer than an address can be. */
+    /* The directory's path may be longer than a socket address allows. */
     _cleanup_fd_ int place = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" POD_SOCKET, place);
     _cleanup_fd_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (place >= 0)
-        unlinkat(place, POD_SOCKET, 0); /* of a supervisor before */
+        unlinkat(place, POD_SOCKET, 0); /* left by an earlier supervisor */
     if (place < 0 || fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
         fchmodat(place, POD_SOCKET, 0600, 0) < 0 || listen(fd, BACKLOG) < 0)
         return err_set_errno(err, errno, "cannot listen at '%s/" POD_SOCKET "'", directory);

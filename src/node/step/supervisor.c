@@ -95,9 +95,9 @@ bool supervisor_is_stopping(const struct supervisor *s)
 
 /* ---- Its loop ---- */
 
-/* What cannot be written now, because the disk is full or there are no descriptors, is written
- * later: then `wake` is brought forward. Only of a pod whose directory is gone nobody wants to
- * know. */
+/* Writes the state if it has changed. If that fails, because the disk is full or no descriptor is
+ * free, *wake becomes the time of the next attempt. A failure because the pod's directory is gone
+ * is ignored. */
 static void supervisor_store(struct supervisor *s, int64_t *wake)
 {
     struct err err = ERR_INIT;
@@ -108,7 +108,7 @@ static void supervisor_store(struct supervisor *s, int64_t *wake)
         has_news = has_news || life->unwritten != LIFE_WRITTEN;
         life->unwritten = LIFE_WRITTEN;
     }
-    /* How a probe went would be found out again; it is not worth waiting for the disk. */
+    /* The next supervisor finds out results of probes again, so they do not wait for the disk. */
     int result = s->must_store ? pod_state_store(s->directory, &s->state, &err)
                  : has_news    ? pod_state_show(s->directory, &s->state, &err)
                                : 0;
@@ -144,7 +144,7 @@ static void supervisor_handle_signals(struct supervisor *s)
     }
 }
 
-/* In milliseconds, -1: for ever. */
+/* Returns the time to wait in ms; -1 means for ever. */
 static int64_t supervisor_time_left(int64_t wake_wall, int64_t wake_monotonic)
 {
     int64_t wall = wake_wall == INT64_MAX ? INT64_MAX : wake_wall - moment_wall_ms();
@@ -153,7 +153,7 @@ static int64_t supervisor_time_left(int64_t wake_wall, int64_t wake_monotonic)
     int64_t left = wall < steady ? wall : steady;
     if (left == INT64_MAX)
         return -1;
-    /* At most a minute at once: the wall clock may be set. */
+    /* At most one minute, because the wall clock may be set. */
     return left < 0 ? 0 : left > 60000 ? 60000 : left;
 }
 
@@ -165,7 +165,8 @@ static void supervisor_wait(struct supervisor *s, int64_t wake_wall, int64_t wak
     for (size_t i = 0; i < s->state.count; i++) {
         const struct container_run *run = &s->runs[i];
         const int fds[] = {container_run_output(run, 0), container_run_output(run, 1),
-                           /* its end comes by SIGCHLD; a closed pipe would wake forever */
+                           /* SIGCHLD reports its end; a closed socket would wake the poll without
+                            * end */
                            run->has_report ? -1 : run->report_fd};
         for (size_t k = 0; k < ARRAY_SIZE(fds); k++)
             polls[count++] = (struct pollfd){.fd = fds[k], .events = POLLIN};
@@ -174,7 +175,7 @@ static void supervisor_wait(struct supervisor *s, int64_t wake_wall, int64_t wak
     }
     count += step_server_poll(&s->server, polls + count);
     if (poll(polls, count, (int)supervisor_time_left(wake_wall, wake_monotonic)) < 0)
-        return; /* interrupted: look at everything again */
+        return; /* interrupted: the loop looks at everything again */
     for (size_t i = 0; i < s->state.count; i++) {
         const struct pollfd *own = &polls[1 + i * FDS_EACH];
         if (own[0].revents || own[1].revents || own[2].revents)
@@ -185,7 +186,7 @@ static void supervisor_wait(struct supervisor *s, int64_t wake_wall, int64_t wak
     step_server_serve(&s->server, moment_wall_ms());
 }
 
-/* No container runs, and this supervisor starts none any more. */
+/* No container runs, and this supervisor starts no further one. */
 static void supervisor_finish(struct supervisor *s)
 {
     bool is_paused = (supervisor_is_pausing(s) || supervisor_state(s) == SUPERVISOR_PAUSED) &&
@@ -193,7 +194,7 @@ static void supervisor_finish(struct supervisor *s)
     supervisor_move(s, is_paused ? SUPERVISOR_PAUSED : SUPERVISOR_ENDED);
     s->state.finished = !is_paused;
     s->must_store = true;
-    step_limits_end_pod(&s->spec); /* before anybody hears of the end */
+    step_limits_end_pod(&s->spec); /* before the end is reported */
 }
 
 void supervisor_run(struct supervisor *s)

@@ -14,7 +14,7 @@ void supervisor_set_waiting(struct container_state *state, const char *reason, c
     str_copy(state->message, sizeof(state->message), message);
 }
 
-/* The main containers have had their chance to start. */
+/* Whether a main container has been started at least once. */
 static bool order_is_past_init(const struct supervisor *s)
 {
     for (size_t i = 0; i < s->state.count; i++)
@@ -24,7 +24,7 @@ static bool order_is_past_init(const struct supervisor *s)
     return false;
 }
 
-/* All that the pod is for has come to its end, well or not: only sidecars may still run. */
+/* All containers but sidecars have ended for good, or an init container has failed for good. */
 bool supervisor_is_settled(const struct supervisor *s)
 {
     for (size_t i = 0; i < s->state.count; i++) {
@@ -40,7 +40,8 @@ bool supervisor_is_settled(const struct supervisor *s)
     return true;
 }
 
-/* "back-off 1m20s restarting failed container=main pod=…", the delay as Go writes it. */
+/* The message has the form "back-off 1m20s restarting failed container=main pod=…", with the delay
+ * as Go formats it. */
 static void order_back_off(struct supervisor *s, size_t i, int64_t delay_ms)
 {
     const char *name = s->spec.containers[i].name;
@@ -56,7 +57,6 @@ static void order_back_off(struct supervisor *s, size_t i, int64_t delay_ms)
                            "Back-off restarting failed container %s in pod %s", name, pod);
 }
 
-/* The run of a container has ended and stands in state->end. */
 void supervisor_decide_restart(struct supervisor *s, size_t i, bool resumes)
 {
     struct container_state *state = &s->state.containers[i];
@@ -70,9 +70,9 @@ void supervisor_decide_restart(struct supervisor *s, size_t i, bool resumes)
         pod_container_restart(&s->spec, spec), &spec->rules, spec->init && !spec->sidecar,
         exit_code, state->level, state->end.finished_ms - state->end.started_ms);
     if (pauses) {
-        /* The container did not end by its own fault, so it runs again without back-off. Where
-         * control pauses the pod it runs again unless it succeeded; where the machine goes down the
-         * policy decides. */
+        /* The container did not end by its own fault, so it runs again without back-off. If
+         * control pauses the pod, it runs again unless it has succeeded; if the machine goes down,
+         * the policy decides. */
         bool by_control = supervisor_state(s) != SUPERVISOR_SHUTDOWN;
         decision.restart = decision.restart || (by_control && state->end.exit_code != 0);
         decision.delay_ms = 0;
@@ -112,8 +112,8 @@ static void order_start(struct supervisor *s, size_t i)
         supervisor_decide_restart(s, i, false);
 }
 
-/* Whether the next one in order may start: after an init container has succeeded, a sidecar has
- * started, the hook of a main one is through. */
+/* Whether the next container may start: after an init container has succeeded, a sidecar has
+ * started, or the postStart hook of a main container has ended. */
 static bool order_lets_next_start(const struct supervisor *s, size_t i)
 {
     const struct container_state *state = &s->state.containers[i];
@@ -125,8 +125,6 @@ static bool order_lets_next_start(const struct supervisor *s, size_t i)
            life_is_up(&s->lives[i]);
 }
 
-/* Start what is due; the wall time of the next attempt goes into *wake. True if the pod has come to
- * its end. */
 bool supervisor_start_due(struct supervisor *s, int64_t *wake)
 {
     int64_t now = moment_wall_ms();
@@ -143,7 +141,8 @@ bool supervisor_start_due(struct supervisor *s, int64_t *wake)
             *wake = state->next_start_ms;
         if (alive || waits)
             ended = false;
-        open = open && order_lets_next_start(s, i); /* else the rest waits, or will never run */
+        open = open && order_lets_next_start(
+                           s, i); /* otherwise the containers after it wait, or never run */
     }
     return ended;
 }

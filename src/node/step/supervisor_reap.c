@@ -8,7 +8,8 @@
 
 #include <sys/wait.h>
 
-/* Nothing of a container outlives it; the children that are for the others do. */
+/* Ends all remaining processes of a container that has ended. The supervisor's children for other
+ * containers are spared. */
 static void reap_leftovers(const struct supervisor *s, size_t ended)
 {
     pid_t others[POD_CONTAINERS_MAX * (1 + LIFE_CHILDREN_MAX) + STEP_CALLS_MAX];
@@ -24,8 +25,9 @@ static void reap_leftovers(const struct supervisor *s, size_t ended)
                                    count);
 }
 
-/* For which container a child worked that was no container's first process. One that nobody asks
- * about any more, an orphan or a try that took too long, is told by there being one container. */
+/* Finds the container that a child ran for, if the child was not a container's first process. For
+ * a child that no list has any more, such as an orphan or a timed-out probe, the answer is the
+ * only running container, if there is just one. */
 static struct container_run *reap_find_container(struct supervisor *s, pid_t pid)
 {
     struct container_run *only = step_server_run_of(&s->server, pid);
@@ -61,8 +63,8 @@ void supervisor_reap(struct supervisor *s)
             if (s->runs[i].pid != pid)
                 continue;
             reap_leftovers(s, i);
-            supervisor_read_container(
-                s, i); /* it may have run so shortly that nobody has heard of it */
+            supervisor_read_container(s,
+                                      i); /* it may have ended before its first report was read */
             container_run_reaped(&s->runs[i], status, moment_wall_ms());
             step_server_run_ended(&s->server, &s->runs[i]);
             if (!s->runs[i].is_up)

@@ -11,10 +11,9 @@ static void stop_containers(struct supervisor *s, int64_t grace_ms)
         life_end(&s->lives[i], grace_ms, moment_monotonic_ms());
 }
 
-/* The order how to end, and for the pod as a whole why. */
 struct pod_stop supervisor_read_stop(struct supervisor *s)
 {
-    struct pod_stop stop = {.grace_ms = s->spec.grace_ms}; /* where none could be stored */
+    struct pod_stop stop = {.grace_ms = s->spec.grace_ms}; /* used if no order could be stored */
     pod_stop_load(s->directory, &stop);
     if (stop.reason[0] && !s->state.reason[0]) {
         str_copy(s->state.reason, sizeof(s->state.reason), stop.reason);
@@ -25,8 +24,9 @@ struct pod_stop supervisor_read_stop(struct supervisor *s)
     return stop;
 }
 
-/* Which state an order leads to. `is_from_control` is false for the SIGTERM that each process gets
- * when the machine goes down; a pod that control has told to end before is not paused by it. */
+/* Returns the state that an order leads to. `is_from_control` is false for the SIGTERM that init
+ * sends to each process when the machine goes down; it does not turn an earlier order of control
+ * into a pause. */
 static enum supervisor_state stop_target(const struct supervisor *s, const struct pod_stop *stop,
                                          bool is_from_control)
 {
@@ -50,7 +50,7 @@ void supervisor_begin_stop(struct supervisor *s, bool is_from_control)
     stop_containers(s, stop.grace_ms);
 }
 
-/* As it was planned, or as it was changed since: the API lets it only come nearer. */
+/* The deadline is the planned one or the changed one; the API only allows an earlier one. */
 void supervisor_read_deadline(struct supervisor *s)
 {
     int64_t changed;
@@ -59,7 +59,7 @@ void supervisor_read_deadline(struct supervisor *s)
         s->spec.deadline_ms = changed;
 }
 
-/* The pod has had its time, counted by the clock on the wall as its owner counts it. */
+/* The deadline is a wall time, as in Kubernetes. */
 void supervisor_check_deadline(struct supervisor *s, int64_t *wake)
 {
     if (!s->spec.deadline_ms || supervisor_is_stopping(s))
@@ -78,7 +78,7 @@ void supervisor_check_deadline(struct supervisor *s, int64_t *wake)
     stop_containers(s, s->spec.grace_ms);
 }
 
-/* While the pod ends, a sidecar outlives what stands behind it. */
+/* While the pod ends, a sidecar ends after the containers that follow it. */
 static void stop_give_turns(struct supervisor *s, bool settled)
 {
     bool others = false;
@@ -89,7 +89,6 @@ static void stop_give_turns(struct supervisor *s, bool settled)
     }
 }
 
-/* Probes, hooks and ends; *wake is a monotonic time here. */
 void supervisor_advance_lives(struct supervisor *s, int64_t *wake)
 {
     int64_t now = moment_monotonic_ms();

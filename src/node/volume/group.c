@@ -39,7 +39,8 @@ static int group_walk_tree(int directory, dev_t device, int64_t group, bool read
         struct stat info;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             continue;
-        /* Not blocking: a pod may have left a FIFO there; those and the like are passed over. */
+        /* Non-blocking, because a pod may have left a FIFO there; FIFOs and similar files are
+         * skipped. */
         _cleanup_fd_ int fd =
             openat(dirfd(entries), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
         if (fd < 0 || fstat(fd, &info) < 0 || info.st_dev != device ||

@@ -28,7 +28,7 @@ static const struct {
     {"BlockDevice", "a block device", S_IFBLK, false},
 };
 
-/* As the kubelet: a file is made, its directory is not. */
+/* As the kubelet does: creates a file, but not its directory. */
 static int host_path_make(const char *path, mode_t format, struct err *err)
 {
     if (S_ISDIR(format))

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether `path` is `directory` or lies below it. */
+/* Whether `path` is `directory` or below it. */
 static bool share_lies_in(const char *path, const char *directory)
 {
     size_t size = strlen(directory);
@@ -27,7 +27,7 @@ static const char *real_path(struct arena *arena, const char *path)
     return real ? arena_strdup(arena, real) : path;
 }
 
-/* Directories of which a pod has its own, and those of the system. */
+/* Directories that each pod has for itself, and those of the system. */
 static int check_system(const char *path, struct err *err)
 {
     static const char *const OWN[] = {"/run", "/tmp", "/var/tmp"};
@@ -50,8 +50,8 @@ static int check_system(const char *path, struct err *err)
                         : 0;
 }
 
-/* With the home a pod could change the shell's startup files and add keys, and so become its owner
- * on the machine. */
+/* In the home directory a pod could change startup files of the shell and add keys, and so become
+ * its owner on the machine. */
 static int check_home(struct arena *arena, const char *path, const char *home, struct err *err)
 {
     if (!home || !share_lies_in(real_path(arena, home), path))

@@ -1,4 +1,4 @@
-/* Removing data of volumes; see volume/trash.h. */
+/* Removes data of volumes; see volume/trash.h. */
 #include "node/volume/trash.h"
 
 #include "base/cleanup.h"
@@ -14,13 +14,13 @@
 struct trash {
     struct loop *loop;
     char *directory;
-    struct emptying *emptying; /* under way, or NULL */
-    bool more;                 /* something came after it had begun */
+    struct emptying *emptying; /* the removal in progress, or NULL */
+    bool more;                 /* directories were added after it had begun */
 };
 
 struct emptying {
     struct loop_work work;
-    struct trash *trash; /* NULL: freed meanwhile */
+    struct trash *trash; /* NULL if it was freed meanwhile */
     char *directory;
     struct err err;
 };

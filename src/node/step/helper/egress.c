@@ -1,7 +1,7 @@
-/* The way out of an ordinary user: runs pasta or slirp4netns for the pod network and lives as long
- * as it does, holding the lock by which it is found again. The program is alone in a PID namespace
- * with a first process of ours, so that it ends when this process is killed, whatever it has made
- * of itself meanwhile. */
+/* Egress for an ordinary user: runs pasta or slirp4netns for the pod network and lives as long as
+ * that program, holding the lock by which it is found again. The program is in a PID namespace
+ * whose first process belongs to trainyard-step, so that it ends when this process is killed, even
+ * if it has become a daemon. */
 #include "node/step/step.h"
 
 #include "node/network/egress.h"
@@ -31,8 +31,8 @@ enum { LOOK_MS = 20, READY_MS = 10 * 1000, LOG_MAX = 64 * 1024 };
 
 static const char CIDR[] = "--cidr=" EGRESS_RANGE "/24";
 
-/* Ours is the port space of the machine, theirs the pods': no port is passed either way, and no
- * address stands for the machine's loopback. */
+/* The machine and the pods have separate port spaces: no port is forwarded in either direction,
+ * and no address maps to the machine's loopback. */
 static const char *const PASTA[] = {
     "--foreground", "--quiet",      "--config-net", "--no-map-gw", "--ipv4-only",  "--no-dhcp",
     "--no-dhcpv6",  "--no-ndp",     "--no-ra",      "--tcp-ports", "none",         "--udp-ports",
@@ -45,8 +45,8 @@ static const char *const SLIRP[] = {
     "--netns-type=path", NULL,
 };
 
-/* The network as a file, in mounts of our own: the program gives up the right to look into the
- * holder before it opens it. */
+/* Bind-mounts the network namespace to a file, in this process's own mount namespace: the program
+ * gives up the right to inspect the holder before it opens the namespace. */
 static int show_network(const char *holder, const char *point, int *ret_netlink_fd, struct err *err)
 {
     _cleanup_fd_ int pidfd = -1;
@@ -68,7 +68,7 @@ static int show_network(const char *holder, const char *point, int *ret_netlink_
     return 0;
 }
 
-/* The pipe to our starter is neither the program's to hold nor its parent's. */
+/* Neither the program nor its parent may hold the pipe to the starting process. */
 static void egress_helper_redirect_output(const char *point)
 {
     char path[PATH_MAX];
@@ -83,7 +83,7 @@ static void egress_helper_redirect_output(const char *point)
 
 static void run_program(const char *program, const char *point)
 {
-    signal(SIGPIPE, SIG_DFL); /* as every program expects it, and pasta insists on */
+    signal(SIGPIPE, SIG_DFL); /* the default, which pasta requires */
     const char *arguments[64] = {program};
     const char *name = strrchr(program, '/');
     bool is_pasta = str_eq(name ? name + 1 : program, "pasta");
@@ -98,7 +98,7 @@ static void run_program(const char *program, const char *point)
     _exit(127);
 }
 
-/* The first process of the namespace: all in it end with it. */
+/* The first process of the namespace: every process in it ends with it. */
 static void run_first(const char *program, const char *point)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -111,7 +111,7 @@ static void run_first(const char *program, const char *point)
     _exit(1);
 }
 
-/* Its link in the pod network is what it makes; true when that is there. */
+/* The program creates a link in the pod network. Returns true when it exists. */
 static bool wait_for_link(int netlink_fd, pid_t first)
 {
     for (int waited = 0; waited < READY_MS; waited += LOOK_MS) {
@@ -124,7 +124,7 @@ static bool wait_for_link(int netlink_fd, pid_t first)
     return false;
 }
 
-/* With its last words, which mostly say why. */
+/* Prints the last lines of the program's output, which mostly say why it failed. */
 static void egress_helper_complain(const char *program, const char *point)
 {
     char path[PATH_MAX];

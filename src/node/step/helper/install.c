@@ -1,5 +1,5 @@
-/* How the step wrapper gets into a pod: an init container of its image copies it into a volume that
- * the main container mounts too, whatever image that is. Runs inside the pod, on any cluster. */
+/* Copies the step wrapper into a pod: an init container of its image writes it to a volume that
+ * the main container mounts too, whatever its image is. Runs inside the pod, on any cluster. */
 #include "node/step/step.h"
 
 #include "base/buf.h"
@@ -18,7 +18,7 @@ static int install_copy(const char *program, const char *script, struct err *err
     const char *text = getenv("TRAINYARD_SCRIPT");
     int result;
 
-    umask(0); /* the command may run as another user than we do */
+    umask(0); /* the command may run as another user */
     buf_init(&self, PROGRAM_MAX);
     result = file_read("/proc/self/exe", &self, err);
     if (result == 0)

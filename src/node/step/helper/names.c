@@ -1,7 +1,7 @@
-/* The responder: the process that answers names in the pod network. It stays in the machine's
- * network, whose name servers it asks for everything that is not the cluster's, and has its two
- * sockets in the pod network. Started by the control process and told by SIGHUP to read the table
- * of names again, it goes on without it. */
+/* The responder: the process that answers DNS queries in the pod network. It stays in the
+ * machine's network, whose name servers it asks for names outside of the cluster, and has two
+ * sockets in the pod network. The control process starts it and sends SIGHUP after a change of the
+ * table; it goes on without the control process. */
 #include "node/step/step.h"
 
 #include "node/names/responder.h"
@@ -35,7 +35,7 @@ static int make_sockets(const char *holder, struct responder_options *ret, struc
     return 0;
 }
 
-/* A table that is not there yet is an empty one; one that cannot be read changes nothing. */
+/* A missing table counts as empty; a table that cannot be read changes nothing. */
 static void read_table(struct responder *responder, const char *path)
 {
     _cleanup_buf_ struct buf text;

@@ -26,7 +26,7 @@ static int exit_code_of(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Until the command has ended; whatever else comes goes to it. */
+/* Waits until the command has ended; forwards every other signal to it. */
 static int wait_for(pid_t command, const sigset_t *signals)
 {
     for (;;) {
@@ -64,8 +64,8 @@ static int output_run_command(char **command)
     return wait_for(pid, &signals);
 }
 
-/* One file's content; a newline at its end is dropped, as Argo does. A missing file is no error
- * here: its parameter may have a default. */
+/* Reads one file and drops a newline at its end, as Argo does. A missing file is not an error,
+ * because the parameter may have a default. */
 static int output_read_value(struct arena *arena, const char *path, const char **ret,
                              struct err *err)
 {

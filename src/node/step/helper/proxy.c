@@ -1,7 +1,7 @@
 /* The service proxy: the process behind the addresses of services. It lives in the pod network,
- * where the whole range of those addresses is made local, and relays what pods send there to the
- * pods behind, as its table says. Started by the control process and told by SIGHUP to read the
- * table again, it goes on without it. */
+ * where the whole range of these addresses is local, and relays connections to the pods in its
+ * table. The control process starts it and sends SIGHUP after a change of the table; it goes on
+ * without the control process. */
 #include "node/step/step.h"
 
 #include "node/network/netlink.h"
@@ -40,7 +40,7 @@ static int enter_network(const char *holder, bool *ret_transparent, struct err *
     return transparent_is_laid(fd, ret_transparent, err);
 }
 
-/* A table that is not there yet is an empty one; one that cannot be read changes nothing. */
+/* A missing table counts as empty; a table that cannot be read changes nothing. */
 static void read_table(struct proxy *proxy, const char *path)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

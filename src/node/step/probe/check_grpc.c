@@ -1,5 +1,5 @@
-/* A probe that calls gRPC's health check, in a child of the supervisor; the protocol is
- * step/grpc.c's. */
+/* A probe that calls gRPC's health check, in a child of the supervisor. step/probe/grpc.c has the
+ * protocol. */
 #include "node/step/probe/check.h"
 
 #include "node/step/probe/grpc.h"
@@ -17,7 +17,7 @@ enum { SERVING = 1 };
 
 static const char *const STATUSES[] = {"UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"};
 
-/* Until the call is over. */
+/* Runs until the call is over. */
 static int check_grpc_call(int fd, const char *authority, const char *service, int64_t deadline_ms,
                            struct step_grpc_answer *ret, struct err *err)
 {
@@ -60,7 +60,7 @@ void step_check_grpc(const struct pod_handler *handler, int64_t deadline_ms, int
     long long seconds = (long long)timeout_ms / 1000;
     ret->outcome = CHECK_FAILED;
     if (fd < 0) {
-        /* The kubelet tries to connect until its time is over and says only that. */
+        /* The kubelet tries to connect until its timeout, and its message says only that. */
         snprintf(ret->message, sizeof(ret->message),
                  "timeout: failed to connect service \"%s\" within %llds: %.200s", authority,
                  seconds, message);

@@ -1,6 +1,6 @@
-/* Probes and hooks over the network: a connection, an HTTP GET, gRPC's health check. This runs in a
- * child of the supervisor, in the pod's network, and may block until its deadline; messages are
- * worded as the kubelet words them. */
+/* Probes and hooks over the network: a TCP connection, an HTTP GET, gRPC's health check. It runs
+ * in a child of the supervisor, in the pod's network, and may block until its deadline. Messages
+ * have the kubelet's words. */
 #include "node/step/probe/check.h"
 
 #include "node/step/probe/http.h"
@@ -52,7 +52,7 @@ bool step_wait(int fd, short events, int64_t deadline_ms)
     }
 }
 
-/* The words of an error as Go has them: "connection refused". */
+/* Returns the message of an error as Go has it: "connection refused". */
 static const char *words_of(int number, char *text, size_t size)
 {
     str_copy(text, size, strerror(number));
@@ -129,14 +129,14 @@ int step_dial(const char *resolv_conf, const char *host, int port, int64_t deadl
 static const char TIMED_OUT[] =
     "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
 
-/* For a program that is run next. dup2() would leave to be closed what is there already. */
+/* For a program that is executed next. dup2() to the same number would leave close-on-exec set. */
 static bool hand_over(int fd, int as)
 {
     return fd == as ? fcntl(fd, F_SETFD, 0) == 0 : dup2(fd, as) == as;
 }
 
-/* The static program speaks no TLS: another one does, between our pipes and the connection. It ends
- * with us. */
+/* The static program has no TLS, so another program speaks it, between pipes and the connection.
+ * It ends with this process. */
 static int start_tls(const struct step_check_order *order, const char *host, int connection,
                      int *ret_in, int *ret_out)
 {
@@ -161,7 +161,8 @@ static int start_tls(const struct step_check_order *order, const char *host, int
     return pid < 0 ? -1 : 0;
 }
 
-/* Send the request and read until the head is whole and nothing more comes, or enough has. */
+/* Sends the request and reads until the head is complete and the body has ended or is long enough.
+ */
 static int check_exchange(int in, int out, const struct buf *request, int64_t deadline_ms,
                           struct buf *text, struct step_answer *ret, struct err *err)
 {
@@ -185,7 +186,7 @@ static int check_exchange(int in, int out, const struct buf *request, int64_t de
         int parsed = step_http_parse(text->data, text->size, ret, err);
         if (parsed < 0)
             return parsed;
-        /* Only of a redirect that is not followed is the body shown. */
+        /* The body is shown only for a redirect that is not followed. */
         if (parsed > 0 && (ret->status < 300 || ret->status >= 400))
             return 0;
         whole = parsed > 0;
@@ -207,14 +208,14 @@ static int check_send_request(const struct step_check_order *order, const struct
     if (request.overflowed)
         return err_set(err, ERR_TOO_LARGE, "the request is too large");
     if (!url->tls) {
-        /* It fits into the socket's buffer. */
+        /* The request fits into the socket's buffer. */
         return check_exchange(connection, connection, &request, deadline_ms, text, ret, err);
     }
     _cleanup_fd_ int in = -1, out = -1;
     if (start_tls(order, url->host, connection, &in, &out) < 0)
         return err_set(err, ERR_UNSUPPORTED, "no program that speaks TLS is known here");
     int result = check_exchange(in, out, &request, deadline_ms, text, ret, err);
-    /* What stopped it is said in place of an answer, and no answer of HTTP begins so. */
+    /* The TLS program prints its failure in place of an answer; no HTTP answer begins like that. */
     return result < 0 && str_has_prefix(text->data, "tls: ")
                ? err_set(err, ERR_IO, "%s", text->data)
                : result;
@@ -239,7 +240,7 @@ static void check_judge_answer(const struct step_answer *answer, const struct bu
         check_set_verdict(ret, CHECK_PASSED, "%s", "");
 }
 
-/* Redirects are followed as long as they stay with the host. */
+/* Follows redirects that stay on the same host. */
 static void check_http_get(const struct step_check_order *order, int64_t deadline_ms,
                            struct step_verdict *ret)
 {
@@ -271,7 +272,7 @@ static void check_http_get(const struct step_check_order *order, int64_t deadlin
     check_set_verdict(ret, CHECK_FAILED, "Get \"%s\": %s", shown.data, err.message);
 }
 
-/* ---- All of them ---- */
+/* ---- All kinds ---- */
 
 static void connect_only(const struct step_check_order *order, int64_t deadline_ms,
                          struct step_verdict *ret)

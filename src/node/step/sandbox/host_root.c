@@ -16,13 +16,14 @@
 
 enum { ROOT_ENTRIES_MAX = 256 };
 
-/* A read-only mount does not stop a process from connecting to the sockets in /run. */
+/* Directories that the container gets empty. /run is one of them, because a read-only mount does
+ * not stop a process from connecting to sockets in it. */
 static const char *const FRESH[] = {"proc", "sys", "dev", "run", "tmp"};
 
 struct root_entry {
     char name[256];
-    char *link; /* a symbolic link, or */
-    int tree;   /* a detached clone */
+    char *link; /* the target of a symbolic link, or NULL */
+    int tree;   /* else a detached clone */
     bool is_directory;
 };
 
@@ -34,7 +35,7 @@ static bool is_fresh(const char *name)
     return str_eq(name, ".") || str_eq(name, "..");
 }
 
-/* False for an entry that is not shown: one that cannot be cloned (unbindable). */
+/* Returns false for an entry that is not shown, because it cannot be cloned (unbindable). */
 static bool gather_entry(int root, struct root_entry *entry)
 {
     char link[4096];
@@ -54,7 +55,7 @@ static bool gather_entry(int root, struct root_entry *entry)
     return true;
 }
 
-/* Clone the entries of "/" before the new root is mounted somewhere among them. */
+/* Clones the entries of "/" before the new root is mounted below one of them. */
 static int gather_entries(struct root_entry *entries, size_t *ret_count, struct err *err)
 {
     DIR *root = opendir("/");
@@ -78,7 +79,7 @@ static int gather_entries(struct root_entry *entries, size_t *ret_count, struct 
     return result;
 }
 
-/* Makes a place in the directory for each entry, and those that something fresh is mounted on. */
+/* Makes a mount point in the directory for each entry and for each new mount. */
 static int make_places(int directory, const struct root_entry *entries, size_t count,
                        struct err *err)
 {
@@ -96,7 +97,8 @@ static int make_places(int directory, const struct root_entry *entries, size_t c
     return 0;
 }
 
-/* Memory with those places. `ret_root` is that directory, also when something covers it. */
+/* Mounts a file system in memory with these mount points. `ret_root` refers to it even if
+ * something is mounted over it. */
 static int mount_places(const struct root_entry *entries, size_t count, const char *mount_point,
                         int *ret_root, struct err *err)
 {
@@ -109,7 +111,8 @@ static int mount_places(const struct root_entry *entries, size_t count, const ch
     return make_places(*ret_root, entries, count, err);
 }
 
-/* The layer itself with those places, where it cannot be part of an overlay: on an overlay, say. */
+/* Uses the layer itself with these mount points, if it cannot be part of an overlay, as when it is
+ * on one. */
 static int mount_layer(const struct pod_container *container, const struct root_entry *entries,
                        size_t count, const char *mount_point, struct err *err)
 {
@@ -125,7 +128,8 @@ static int mount_layer(const struct pod_container *container, const struct root_
     return mount_attach(tree, mount_point, err);
 }
 
-/* An overlay first: the places for the machine's entries, which nobody writes, stay in memory. */
+/* Tries an overlay first: the mount points of the machine's entries, which are never written, stay
+ * in memory. */
 static bool mount_writable(const struct pod_spec *spec, const struct pod_container *container,
                            int root, const struct root_entry *entries, size_t count,
                            const char *mount_point)
@@ -136,8 +140,8 @@ static bool mount_writable(const struct pod_spec *spec, const struct pod_contain
            mount_layer(container, entries, count, mount_point, NULL) == 0;
 }
 
-/* The root belongs to the container's user. The one that an ordinary user's container can have owns
- * it already. */
+/* Gives the root to the container's user. The only user that an ordinary user's container can have
+ * owns it already. */
 static int give_root(const struct pod_spec *spec, const struct pod_container *container,
                      struct err *err)
 {
@@ -151,7 +155,7 @@ static int give_root(const struct pod_spec *spec, const struct pod_container *co
 int step_host_root_mount(const struct pod_spec *spec, const struct pod_container *container,
                          const char *mount_point, bool *ret_writable, struct err *err)
 {
-    /* The process has one life: what is allocated here goes when it runs the command. */
+    /* Memory that is allocated here is not freed: execve() of the command drops it. */
     struct root_entry *entries = mem_calloc(ROOT_ENTRIES_MAX, sizeof(*entries));
     size_t count;
     _cleanup_fd_ int root = -1;

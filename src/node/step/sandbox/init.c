@@ -1,7 +1,7 @@
-/* PID 1 of a sandbox: builds it, starts the command, passes on the signals it gets, reaps orphans,
- * and ends with the command; the kernel then ends whatever else lives in the sandbox. Because it
- * is not the command itself that is PID 1, SIGTERM ends programs that do not handle it. It runs
- * inside the sandbox and holds nothing of the outside but its lines. */
+/* PID 1 of a sandbox: builds it, starts the command, forwards signals, reaps orphans, and ends
+ * with the command; the kernel then ends all other processes of the sandbox. Because the command
+ * itself is not PID 1, SIGTERM ends programs that do not handle it. This process runs inside the
+ * sandbox and has no descriptor of the outside but its struct step_lines. */
 #include "node/step/step.h"
 
 #include "node/process/fd_message.h"
@@ -44,14 +44,14 @@ static void init_fail(const struct err *err)
     _exit(1);
 }
 
-/* The lines get fixed places and everything else is closed, so that the container cannot find a way
- * out through the descriptors of its first process. */
+/* Moves the descriptors to fixed numbers and closes all others, so that the container cannot leave
+ * the sandbox through descriptors of its first process. */
 static int keep_lines(const struct step_lines *lines)
 {
     const int wanted[] = {lines->in, lines->out, lines->err, lines->report};
     int high[ARRAY_SIZE(wanted)];
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first out of the way of each other */
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first, to numbers that no other one needs */
         if ((high[i] = fcntl(wanted[i] < 0 ? null : wanted[i], F_DUPFD_CLOEXEC, 10)) < 0)
             return -1;
     for (int i = 0; i < (int)ARRAY_SIZE(wanted); i++)
@@ -60,7 +60,7 @@ static int keep_lines(const struct step_lines *lines)
     return close_range(REPORT_FD + 1, ~0U, 0);
 }
 
-/* Before anything runs that could be left behind. */
+/* Must be called before a process runs that could be left behind. */
 static int send_mark(struct err *err)
 {
     const struct step_report message = {.kind = STEP_MARK};
@@ -84,8 +84,8 @@ static int take_terminal(struct err *err)
     return result;
 }
 
-/* Why the kernel takes no such list: each word has a limit of its own, which TF_CONFIG of a very
- * large job exceeds, and there is one for all of them. */
+/* Explains E2BIG: the kernel limits each word, which TF_CONFIG of a very large job exceeds, and
+ * the sum of all words. */
 static void explain_too_long(const struct pod_container *container, struct err *err)
 {
     const long word_max = 32 * sysconf(_SC_PAGESIZE); /* MAX_ARG_STRLEN */
@@ -106,14 +106,15 @@ static void explain_too_long(const struct pod_container *container, struct err *
                       container->arguments.items[0]);
 }
 
-/* People keep programs where pods do not look, and programs that need what an image lacks. */
+/* Explains a missing program: it may be in a directory that pods do not see, or need a file that
+ * the image lacks. */
 static void explain_missing(const struct pod_spec *spec, const struct pod_container *container,
                             struct err *err)
 {
     static const char *const OWN[] = {"/tmp/", "/var/tmp/", "/run/", "/root/"};
     const char *program = container->arguments.items[0], *place = program, *advice = "";
     if (strchr(program, '/') && access(program, F_OK) == 0)
-        return; /* it is something else that is missing */
+        return; /* something else is missing */
     if (strchr(program, '/') && program[0] != '/' && container->directory)
         place = container->directory;
     if (container->root)
@@ -125,7 +126,7 @@ static void explain_missing(const struct pod_spec *spec, const struct pod_contai
     strncat(err->message, advice, sizeof(err->message) - strlen(err->message) - 1);
 }
 
-/* In the child: become the command, or say through the pipe why not. */
+/* Runs in the child: becomes the command, or sends the reason of the failure through the pipe. */
 static void init_run_command(const struct pod_spec *spec, const struct pod_container *container,
                              int error_fd) __attribute__((noreturn));
 static void init_run_command(const struct pod_spec *spec, const struct pod_container *container,
@@ -172,7 +173,7 @@ static pid_t start_command(const struct pod_spec *spec, const struct pod_contain
     close(error_pipe[0]);
     if (got == (ssize_t)sizeof(err))
         init_fail(&err);
-    return pid; /* the end of the pipe: the command has replaced our child */
+    return pid; /* end of file: the child has become the command */
 }
 
 static void report_exit(int status, bool was_told) __attribute__((noreturn));
@@ -189,7 +190,7 @@ static void report_exit(int status, bool was_told)
     _exit(0);
 }
 
-/* Who has ended is waited for; with the command all ends. */
+/* Reaps exited children; ends the sandbox after the command. */
 static void init_reap_children(const struct pod_spec *spec, pid_t command, bool was_told)
 {
     int status;
@@ -200,8 +201,9 @@ static void init_reap_children(const struct pod_spec *spec, pid_t command, bool 
         }
 }
 
-/* The supervisor's death must end the sandbox. The wish is forgotten whenever privileges change, so
- * it is stated after; a supervisor that died before has closed the report line. */
+/* The supervisor's death must end the sandbox. The kernel clears PR_SET_PDEATHSIG whenever
+ * privileges change, so it is set after that. A supervisor that died before has closed the report
+ * socket. */
 static void bind_to_supervisor(const struct pod_spec *spec)
 {
     prctl(PR_SET_PDEATHSIG, step_isolation_orphan_signal(spec));
@@ -218,7 +220,7 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    umask(0); /* the modes given below are meant as they stand */
+    umask(0); /* the modes below are used as they are */
     setsid();
     if (keep_lines(lines) < 0)
         _exit(1);
@@ -227,8 +229,8 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
         init_fail(&err);
     close_range(REPORT_FD + 1, ~0U, 0);
     bind_to_supervisor(spec);
-    /* Through /proc/1/exe the container's root would reach our program's file on the machine, where
-     * it is not read-only. */
+    /* Through /proc/1/exe the container's root would reach this program's file on the machine,
+     * where it is not read-only. */
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_NAME, "trainyard-init");
 
@@ -236,14 +238,15 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
         init_fail(&err);
     pid_t command = start_command(spec, container);
     init_send_report(&(struct step_report){.kind = STEP_RUNNING});
-    /* A descendant that keeps our pipes' ends open is fine; we must not. */
+    /* Descendants may keep the pipes open, but this process must not. */
     close(STDIN_FILENO);
     close(STDOUT_FILENO);
     close(STDERR_FILENO);
     for (bool was_told = false;;) {
         siginfo_t info;
         int number = sigwaitinfo(&all, &info);
-        /* At every signal: what it says comes too late for one that has ended before. */
+        /* After every signal, before it is forwarded: a command that has ended already must not
+         * count as told to end. */
         init_reap_children(spec, command, was_told);
         if (number == SIGCHLD)
             continue;

@@ -1,4 +1,4 @@
-/* What holds a pod's processes together; see step/sandbox/isolation.h. */
+/* How a pod's processes are kept together; see step/sandbox/isolation.h. */
 #include "node/step/sandbox/isolation.h"
 
 #include "node/process/orphans.h"
@@ -22,7 +22,7 @@ int step_isolation_enter(const struct pod_spec *spec, const char *directory, str
     int result;
     if (spec->plain) {
         prctl(PR_SET_CHILD_SUBREAPER, 1);
-        orphans_end_marked(directory, NULL, NULL); /* of a supervisor that was killed */
+        orphans_end_marked(directory, NULL, NULL); /* left by a supervisor that was killed */
         return 0;
     }
     if ((result = step_network_enter(spec, err)) < 0 || (result = step_sysctls_set(spec, err)) < 0)
@@ -34,11 +34,11 @@ pid_t step_isolation_fork(const struct pod_spec *spec)
 {
     if (spec->plain)
         return fork();
-    /* like fork(), but the child is the first of new namespaces */
+    /* like fork(), but the child is the first process of new namespaces */
     return (pid_t)syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-/* Who is an ordinary user, or a root without the rights of one, has nothing to give up. */
+/* An ordinary user, or a root without privileges, has none to drop. */
 static int isolation_give_up(const struct pod_spec *spec, const struct pod_container *container,
                              struct err *err)
 {
@@ -81,8 +81,8 @@ int step_isolation_join(const struct pod_spec *spec, const struct pod_container 
     return result < 0 ? result : step_limits_count_processes(spec, err);
 }
 
-/* Killed at once, the first process of a namespace takes the rest along. Without one it has to
- * hear of it and to end them. */
+/* When the first process of a PID namespace is killed, the kernel kills the others. Without a
+ * namespace the first process must get a signal that it can handle, and end them. */
 int step_isolation_orphan_signal(const struct pod_spec *spec)
 {
     return spec->plain ? SIGRTMIN : SIGKILL;
@@ -105,8 +105,8 @@ struct choice {
     size_t count;
 };
 
-/* All that the supervisor did not start for another container: orphans, of which one that a command
- * in another container has left is known by its mark. */
+/* Selects every process that the supervisor did not start for another container: orphans, too. An
+ * orphan of a command in another container is recognized by its mark. */
 static bool is_of_container(void *context, pid_t top)
 {
     const struct choice *choice = context;

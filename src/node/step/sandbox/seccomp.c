@@ -31,12 +31,12 @@
 enum {
     NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
                  CLONE_NEWUTS | CLONE_NEWCGROUP,
-    X32_BIT = 0x40000000, /* numbers of another interface of x86-64 */
+    X32_BIT = 0x40000000, /* marks the numbers of the x32 interface */
 };
 
 /* Refused with EPERM. */
 static const int DENIED[] = {
-    /* keys of the machine's user */
+    /* the key ring of the machine's user */
     SYS_add_key,
     SYS_keyctl,
     SYS_request_key,
@@ -128,7 +128,8 @@ int step_seccomp_install(struct err *err)
     program[count++] = seccomp_jump(BPF_JGE, X32_BIT, 0, 1);
     program[count++] = seccomp_return(absent);
 #endif
-    /* Its flags lie in memory, where no filter sees them: the C library takes clone() instead. */
+    /* Its flags are in memory, where no filter sees them: with ENOSYS the C library uses clone()
+     * instead. */
     program[count++] = seccomp_jump(BPF_JEQ, SYS_clone3, 0, 1);
     program[count++] = seccomp_return(absent);
     for (size_t i = 0; i < ARRAY_SIZE(DENIED); i++) {
@@ -143,6 +144,6 @@ int step_seccomp_install(struct err *err)
     struct sock_fprog filter = {.len = count, .filter = program};
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0)
         return 0;
-    /* A kernel without filters: the other walls stand. */
+    /* A kernel without filters: the other protections still hold. */
     return errno == EINVAL ? 0 : err_set_errno(err, errno, "cannot filter system calls");
 }
