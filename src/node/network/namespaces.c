@@ -1,9 +1,9 @@
 /* The cluster's namespaces. The control process stays in the machine's network and mounts, so that
- * it can listen on the machine's loopback; unless it is privileged it moves into a user namespace
- * of its own, in which it may make pods. A holder process (trainyard-step hold) keeps that
- * namespace and the pod network alive, so that pods, addresses and open connections outlive the
- * control process. While the control process lives, its descriptor keeps the network alive, too: a
- * holder that was killed is replaced by one that joins it, and pods notice nothing. */
+ * it can listen on the machine's loopback. Without privileges it moves into a user namespace of
+ * its own, in which it may create pods. A holder process (trainyard-step hold) keeps that
+ * namespace and the pod network alive, so that pods, addresses and open connections survive the
+ * control process. While the control process lives, its descriptor also keeps the network alive: a
+ * killed holder is replaced by one that joins the network, without an effect on pods. */
 #include "node/network/namespaces.h"
 
 #include "node/limits/cgroup_base.h"

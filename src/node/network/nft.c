@@ -324,7 +324,8 @@ void nft_rule_drop(struct nft_rule *rule)
     give_verdict(rule, NF_DROP);
 }
 
-/* ---- the kernel's word ----------------------------------------------------------------------- */
+/* ---- answers of the kernel
+ * ----------------------------------------------------------------------- */
 
 static int nft_refusal(int errnum, struct err *err)
 {
@@ -343,7 +344,8 @@ int nft_batch_send(int fd, const struct nft_batch *batch, struct err *err)
         return err_set(err, ERR_INTERNAL, "the rules for packets are too long");
     if (sendto(fd, batch->data, batch->size, 0, (struct sockaddr *)&kernel, sizeof(kernel)) < 0)
         return nft_refusal(errno, err);
-    /* A batch is handled while it is sent; what is there to read now is what went wrong. */
+    /* The kernel handles a batch while it is sent, so the messages that can be read now are its
+     * errors. */
     for (;;) {
         union {
             struct nlmsghdr header;

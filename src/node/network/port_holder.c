@@ -1,4 +1,4 @@
-/* Who has a port; see network/port_holder.h. */
+/* Finds the process that holds a port; see network/port_holder.h. */
 #include "node/network/port_holder.h"
 
 #include "base/buf.h"
@@ -17,11 +17,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The kernel's numbers of TCP's states: a datagram's socket without a peer counts as closed. */
+/* TCP states in /proc/net: an unconnected UDP socket has the number of TCP_CLOSE. */
 enum { LISTENING = 0x0a, UNCONNECTED = 0x07 };
 
-/* The address is in the byte order of the machine, 32 bits at a time; of an IPv6 one the last word
- * is what an IPv4 one is mapped to, and all of "::" is zero. */
+/* The address is in the machine's byte order, 32 bits at a time. In an IPv6 address the last word
+ * is the mapped IPv4 address, and "::" is all zero. */
 uint64_t node_port_holder_inode(const char *line, int type, struct in_addr address, uint16_t port)
 {
     char host[33];

@@ -1,7 +1,8 @@
-/* The wrapper of a pipeline step: runs the step's command as its child, passes signals and the exit
- * code through, and hands what the step wrote into files to whoever reads the pod's status, as the
- * container's termination message. That way needs no privilege, no account and no server, and works
- * on any cluster; it holds 4096 bytes. It may be the container's first process, so it reaps. */
+/* The wrapper of a pipeline step: runs the step's command as its child, forwards signals and the
+ * exit code, and writes the content of the step's output files to the container's termination
+ * message, from which readers of the pod's status get it. That needs no privilege, no account and
+ * no server, and works on any cluster; it is limited to 4096 bytes. The wrapper may be the
+ * container's first process, so it reaps orphans. */
 #include "node/step/step.h"
 
 #include "base/buf.h"

@@ -1,11 +1,11 @@
-/* The filter of system calls of a sandbox: what container runtimes refuse by default, because a
- * container has no use for it and the kernel has had holes there. Most of it needs privilege
- * anyway; what would not be refused without the filter are the keys of the machine's user (keyctl),
- * new user namespaces with all they open, the kernel's log, io_uring, userfaultfd, and BPF where
- * the machine allows it to everybody.
+/* The seccomp filter of a sandbox. It refuses the system calls that container runtimes refuse by
+ * default, because containers do not need them and the kernel has had security holes there. Most
+ * of them need privileges anyway. Without the filter these would be allowed: the key ring of the
+ * machine's user (keyctl), new user namespaces with all that they enable, the kernel's log,
+ * io_uring, userfaultfd, and BPF if the machine allows it to every user.
  *
- * The kernel remembers for each number that is always allowed that it is, so that the length of the
- * table costs the others nothing. */
+ * The kernel caches which numbers are always allowed, so that the length of the table costs these
+ * nothing. */
 #include "node/step/step.h"
 
 #include "base/mem.h"
