@@ -256,7 +256,7 @@ static int runtime_check_names(const char *const *names, struct err *err)
     int count = 0;
     for (; names[count]; count++)
         if (!str_is_dns_subdomain(names[count]))
-            return err_set(err, ERR_INVALID, "'%s' is no name of a node", names[count]);
+            return err_set(err, ERR_INVALID, "'%s' is not a valid node name", names[count]);
     return count <= POD_NETWORK_NODES_MAX
                ? 0
                : err_set(err, ERR_TOO_MANY, "more than %d nodes", POD_NETWORK_NODES_MAX);

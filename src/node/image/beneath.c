@@ -51,7 +51,7 @@ static int check_depth(int fd, const char *path, struct err *err)
     char link[64], place[PLACE_MAX + 1];
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     if (readlink(link, place, sizeof(place)) > PLACE_MAX)
-        return err_set(err, ERR_TOO_LARGE, "directory '%.64s…' lies too deep", path);
+        return err_set(err, ERR_TOO_LARGE, "directory '%.64s…' is too deep", path);
     return 0;
 }
 
@@ -95,7 +95,7 @@ int beneath_open_file(int root, const char *path, int *ret_fd, struct err *err)
     if (fd < 0)
         return err_set_errno(err, errno, "cannot open '%s'", path);
     if (fstat(fd, &info) < 0 || !S_ISREG(info.st_mode))
-        return err_set(err, ERR_INVALID, "'%s' is no file", path);
+        return err_set(err, ERR_INVALID, "'%s' is not a file", path);
     *ret_fd = TAKE_FD(fd);
     return 0;
 }

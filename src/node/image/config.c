@@ -274,7 +274,7 @@ int image_config_read(const struct image_archive *archive, struct image_found *r
             result = read_index(&r, document, "", 0);
     } else {
         result = err_set(err, ERR_INVALID,
-                         "it is no image: neither manifest.json nor index.json is in it, as "
+                         "it is not an image: neither manifest.json nor index.json is in it, as "
                          "'docker save' and 'skopeo copy' write them");
     }
     if (result == 0 && r.count == 0 && r.other_machine)

@@ -38,7 +38,7 @@ static int check_root(struct arena *arena, const struct node_image *image, const
     if (!real)
         return err_set_errno(err, errno, "cannot use '%s' as a root", image->rootfs);
     if (!file_exists(arena_printf(arena, "%s/.", real)))
-        return err_set(err, ERR_INVALID, "'%s' is no directory", image->rootfs);
+        return err_set(err, ERR_INVALID, "'%s' is not a directory", image->rootfs);
     if (state && lies_below(state, real))
         return err_set(err, ERR_INVALID,
                        "'%s' holds this cluster's state, which pods must not see: take a "

@@ -123,7 +123,7 @@ int image_name_parse(struct arena *arena, const char *text, struct image_name *r
 {
     size_t size = text ? strlen(text) : 0;
     if (!size || size > IMAGE_NAME_MAX)
-        return err_set(err, ERR_INVALID, "'%.64s' is no name of an image", text ? text : "");
+        return err_set(err, ERR_INVALID, "'%.64s' is not a valid image name", text ? text : "");
     const char *at = strchr(text, '@');
     size_t end = at ? (size_t)(at - text) : size;
     const char *slash = memrchr(text, '/', end);
@@ -138,10 +138,10 @@ int image_name_parse(struct arena *arena, const char *text, struct image_name *r
     };
     if (!is_repository(text, whole) || (colon && !is_tag(name.tag)) ||
         (at && !is_digest(name.digest)))
-        return err_set(
-            err, ERR_INVALID,
-            "'%s' is no name of an image: it must have the form [HOST[:PORT]/]PATH[:TAG][@DIGEST]",
-            text);
+        return err_set(err, ERR_INVALID,
+                       "'%s' is not a valid image name: it must have the form "
+                       "[HOST[:PORT]/]PATH[:TAG][@DIGEST]",
+                       text);
     *ret = name;
     return 0;
 }

@@ -117,7 +117,7 @@ int image_table_advise(struct arena *arena, const char *image, const char *pull_
     struct image_name name;
     if (image_name_parse(arena, image, &name, err) < 0)
         return err_set(err, ERR_NOT_FOUND,
-                       "'%s' is no name of an image: give the container a command", image);
+                       "'%s' is not a valid image name: give the container a command", image);
     if (str_eq(name.name, "trainyard/tools"))
         return err_set(err, ERR_NOT_FOUND,
                        "image '%s' is a plain shell environment: give the container a command",

@@ -129,7 +129,7 @@ static int tar_read_number(const char *field, size_t size, const char *what, int
     for (; i < size && field[i] >= '0' && field[i] <= '7'; i++)
         value = value << 3 | (uint64_t)(field[i] - '0'); /* at most 12 digits */
     if (i < size && field[i] != ' ' && field[i] != '\0')
-        return err_set(err, ERR_INVALID, "the %s of an entry is no number", what);
+        return err_set(err, ERR_INVALID, "the %s of an entry is not a number", what);
     *ret = (int64_t)value;
     return 0;
 }
@@ -153,7 +153,7 @@ static int check_sum(const struct tar_header *header, struct err *err)
     if (tar_read_number(header->checksum, sizeof(header->checksum), "checksum", &stated, NULL) <
             0 ||
         (stated != plain && stated != with_sign))
-        return err_set(err, ERR_INVALID, "this is no tar archive, or it is damaged");
+        return err_set(err, ERR_INVALID, "this is not a tar archive, or it is damaged");
     return 0;
 }
 

@@ -31,7 +31,7 @@ static int parse_controllers(char *list, unsigned *ret, struct err *err)
         while (bit <= CGROUP_LAST && !str_eq(word, cgroup_controller_name(bit)))
             bit <<= 1;
         if (bit > CGROUP_LAST)
-            return err_set(err, ERR_INVALID, "'%.20s' is no controller", word);
+            return err_set(err, ERR_INVALID, "'%.20s' is not a controller", word);
         *ret |= bit;
     }
     return 0;

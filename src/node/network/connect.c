@@ -217,7 +217,7 @@ static struct node_connect *connect_start(struct node_connect *self, int port)
 {
     if (self->place_count == 0 || port < 1 || port > 65535) {
         self->place_count = 0;
-        err_set(&self->err, ERR_INVALID, "'%s' is no address to connect to", self->where);
+        err_set(&self->err, ERR_INVALID, "'%s' is not an address to connect to", self->where);
     }
     connect_try_next(self);
     return self;

@@ -78,7 +78,7 @@ static int check_root(struct err *err)
         root.stx_attributes & STATX_ATTR_MOUNT_ROOT)
         return 0;
     return err_set(err, ERR_UNAVAILABLE,
-                   "the root directory is no mount point, as in a plain chroot: enter it as "
+                   "the root directory is not a mount point, as in a plain chroot: enter it as "
                    "containers do, by pivot_root");
 }
 
@@ -135,7 +135,7 @@ int namespace_probe(const char *directory, struct err *err)
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
     if (got != (ssize_t)sizeof(failure)) /* a seccomp filter may kill the process */
-        return err_set(err, ERR_UNAVAILABLE, "who tries to make them is killed");
+        return err_set(err, ERR_UNAVAILABLE, "a process that tries to create them is killed");
     if (failure.code == ERR_NONE)
         return 0;
     *err = failure;

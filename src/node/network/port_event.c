@@ -39,7 +39,7 @@ void port_event_refused(struct kube_client *client, const struct json *about,
                    port, address, port);
     else
         kube_event(client, about, COMPONENT, "Warning", "PortRefused",
-                   "port %u of %s cannot be had (%s): %s", port, address, strerror(why), then);
+                   "port %u of %s cannot be bound (%s): %s", port, address, strerror(why), then);
 }
 
 /* Binds the port as a server would. Returns 0 if that works, else the errno. */

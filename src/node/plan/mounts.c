@@ -127,7 +127,7 @@ static int plan_sub_path(struct planner *p, const struct json *mount,
                            json_get_string(mount, "name", ""), expression);
     }
     if (path[0] == '/' || has_segment(path, ".."))
-        return err_set(p->err, ERR_INVALID, "subPath '%s' is no path inside the volume", path);
+        return err_set(p->err, ERR_INVALID, "subPath '%s' is not a path inside the volume", path);
     *ret = path[0] ? path : NULL;
     return 0;
 }
@@ -141,7 +141,7 @@ static int plan_volume(struct planner *p, const struct json *mount, struct pod_c
     if (!volume)
         return err_set(p->err, ERR_INVALID, "volume mount '%s' names no volume of the pod", name);
     if (path[0] != '/' || has_segment(path, ".."))
-        return err_set(p->err, ERR_INVALID, "mountPath '%s' is no path below '/'", path);
+        return err_set(p->err, ERR_INVALID, "mountPath '%s' is not a path below '/'", path);
     int result = plan_sub_path(p, mount, &ret->environment, &sub_path);
     if (result < 0)
         return result;

@@ -33,9 +33,9 @@ static void tell_pod(const struct telling *t)
     static const struct {
         const char *field, *message;
     } FLAGS[] = {
-        {"hostPID",
-         "hostPID has no effect: who sees the machine's processes can end and look into those of "
-         "its user, this cluster's too; shareProcessNamespace shows those of the pod"},
+        {"hostPID", "hostPID has no effect: a pod that sees the machine's processes can end and "
+                    "inspect those of "
+                    "its user, this cluster's too; shareProcessNamespace shows those of the pod"},
     };
     const struct json *spec = json_get(t->pod, "spec");
     const struct json *security = json_get(spec, "securityContext");

@@ -62,7 +62,7 @@ int record_next(struct record_reader *reader, const char **ret_key, char **ret_v
     reader->at = newline + 1;
     char *space = strchr(line, ' ');
     if (!space || space == line)
-        return err_set(err, ERR_BAD_REQUEST, "line %u is no 'key value'", reader->line);
+        return err_set(err, ERR_BAD_REQUEST, "line %u is not 'key value'", reader->line);
     *space = '\0';
     if (!record_unescape(space + 1))
         return err_set(err, ERR_BAD_REQUEST, "line %u has an unknown escape", reader->line);

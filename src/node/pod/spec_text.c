@@ -173,7 +173,7 @@ static int spec_open_container(struct spec_reader *reader, const char *name, boo
     if (reader->spec->container_count == POD_CONTAINERS_MAX)
         return err_set(err, ERR_TOO_MANY, "more than %d containers", POD_CONTAINERS_MAX);
     if (!str_is_dns_label(name)) /* it becomes part of file names */
-        return err_set(err, ERR_INVALID, "'%s' is no name of a container", name);
+        return err_set(err, ERR_INVALID, "'%s' is not a valid container name", name);
     reader->container = pod_spec_add_container(reader->arena, reader->spec, name);
     reader->container->init = init;
     reader->mount = NULL;
@@ -235,14 +235,15 @@ static int spec_check(const struct pod_spec *spec, struct err *err)
             return err_set(err, ERR_INVALID, "container '%s' has a root, but no layer over it",
                            container->name);
         if (main && container->init)
-            return err_set(err, ERR_INVALID, "init container '%s' stands behind a main one",
+            return err_set(err, ERR_INVALID, "init container '%s' comes after a main container",
                            container->name);
         for (size_t k = 0; k < container->mount_count; k++)
             if (!container->mounts[k].source)
                 return err_set(err, ERR_INVALID, "mount '%s' has no source",
                                container->mounts[k].target);
         if (container->sidecar && !container->init)
-            return err_set(err, ERR_INVALID, "container '%s' is no init container to be a sidecar",
+            return err_set(err, ERR_INVALID,
+                           "container '%s' is a sidecar but not an init container",
                            container->name);
         main = main || !container->init;
     }

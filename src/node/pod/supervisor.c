@@ -200,7 +200,7 @@ static void supervisor_link_explain(struct supervisor_link *link, struct err *er
         text.data[--text.size] = '\0';
     const char *newline = strrchr(text.data, '\n');
     err_set(err, ERR_INTERNAL, "cannot start the pod's supervisor: %s",
-            text.size ? (newline ? newline + 1 : text.data) : "it ended without a word");
+            text.size ? (newline ? newline + 1 : text.data) : "it ended without a message");
 }
 
 /* The starting process has exited: the supervisor is ready, or the log says why not. */

@@ -48,7 +48,7 @@ int process_lock_holder(const char *path, int *ret_pidfd, pid_t *ret_pid, struct
             return 0;
         }
     }
-    return err_set(err, ERR_NOT_FOUND, "nobody holds the lock '%s'", path);
+    return err_set(err, ERR_NOT_FOUND, "no process holds the lock '%s'", path);
 }
 
 bool process_wait_end(int pidfd, int timeout_ms)

@@ -49,11 +49,11 @@ int proxy_place_parse(const char *text, struct proxy_place *ret, struct err *err
     size_t size = colon ? (size_t)(colon - text) : sizeof(address);
     int64_t port;
     if (size >= sizeof(address) || str_to_int64(colon + 1, 1, 65535, &port, NULL) < 0)
-        return err_set(err, ERR_BAD_REQUEST, "'%.32s' is no ADDRESS:PORT", text);
+        return err_set(err, ERR_BAD_REQUEST, "'%.32s' is not ADDRESS:PORT", text);
     memcpy(address, text, size);
     address[size] = '\0';
     if (inet_pton(AF_INET, address, &ret->address) != 1)
-        return err_set(err, ERR_BAD_REQUEST, "'%s' is no IPv4 address", address);
+        return err_set(err, ERR_BAD_REQUEST, "'%s' is not an IPv4 address", address);
     ret->port = (uint16_t)port;
     return 0;
 }

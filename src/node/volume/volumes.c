@@ -66,7 +66,7 @@ static int volumes_find_volume(const struct node_objects *objects, const char *n
     *ret_directory = claim_data_directory(volume);
     if (!*ret_given && !*ret_directory)
         return err_set(err, ERR_INVALID,
-                       "persistentvolume \"%s\" is no directory of this machine: only hostPath "
+                       "persistentvolume \"%s\" is not a directory of this machine: only hostPath "
                        "and local are supported",
                        name);
     return 0;
@@ -94,7 +94,7 @@ int volume_claim_find(struct arena *arena, const struct node_objects *objects,
                       const char **ret_directory, bool *ret_made_here, struct err *err)
 {
     if (!str_is_dns_subdomain(name)) /* it becomes part of a path */
-        return err_set(err, ERR_INVALID, "'%s' is no name of a claim", name);
+        return err_set(err, ERR_INVALID, "'%s' is not a valid claim name", name);
     const struct json *claim = node_objects_get(objects, &KUBE_PVCS, namespace_, name);
     int result = check_claim(claim, name, err);
     if (result < 0)
@@ -218,7 +218,7 @@ int volume_prepare(struct arena *arena, const struct volume_context *context,
 {
     const char *name = json_get_string(volume, "name", "");
     if (!str_is_dns_label(name))
-        return err_set(err, ERR_INVALID, "'%s' is no name of a volume", name);
+        return err_set(err, ERR_INVALID, "'%s' is not a valid volume name", name);
     *ret = (struct volume){.name = name, .source = directory_of(arena, context, name)};
     int result = prepare_source(arena, context, volume, ret, err);
     return result < 0 ? err_wrap(err, "MountVolume.SetUp failed for volume \"%s\" ", name) : 0;

@@ -52,7 +52,7 @@ static int network_join_cluster(int cluster_fd, const char *address_text, struct
     bool transparent;
     inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);
     if (inet_pton(AF_INET, address_text, &address) != 1)
-        return err_set(err, ERR_INVALID, "'%s' is no IPv4 address", address_text);
+        return err_set(err, ERR_INVALID, "'%s' is not an IPv4 address", address_text);
     _cleanup_fd_ int netns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
     _cleanup_fd_ int fd = -1;
     if (netns < 0)

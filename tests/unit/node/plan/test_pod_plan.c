@@ -354,13 +354,14 @@ static void refusals(void **state)
          false},
         {"{'volumes':[{'name':'v'}],'containers':[{'name':'m','command':['a'],'env':[{'name':'UP',"
          "'value':'..'}],'volumeMounts':[{'name':'v','mountPath':'/x','subPathExpr':'$(UP)/y'}]}]}",
-         "CreateContainerConfigError", "m", "subPath '../y' is no path inside the volume", false},
+         "CreateContainerConfigError", "m", "subPath '../y' is not a path inside the volume",
+         false},
         {"{'volumes':[{'name':'v'}],'containers':[{'name':'m','command':['a'],'volumeMounts':[{"
          "'name':'v','mountPath':'/proc/'}]}]}",
          "CreateContainerConfigError", "m", "belongs to the sandbox", false},
         {"{'volumes':[{'name':'v'}],'containers':[{'name':'m','command':['a'],'volumeMounts':[{"
          "'name':'v','mountPath':'/x/../etc'}]}]}",
-         "CreateContainerConfigError", "m", "is no path below '/'", false},
+         "CreateContainerConfigError", "m", "is not a path below '/'", false},
         {"{'containers':[{'name':'m','command':['a'],'workingDir':'src'}]}",
          "CreateContainerConfigError", "m", "workingDir 'src' must be an absolute path", false},
         {"{'securityContext':{'sysctls':[{'name':'kernel.core_pattern','value':'x'}]},'containers':"

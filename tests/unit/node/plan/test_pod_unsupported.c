@@ -33,9 +33,9 @@ static void what_is_not_given_is_told(void **state)
     plan_unsupported_report(arena, pod, &NESTED, &objects, note, &text);
     assert_string_equal(
         text.data,
-        "Unsupported: hostPID has no effect: who sees the machine's processes can end and look "
-        "into "
-        "those of its user, this cluster's too; shareProcessNamespace shows those of the pod\n"
+        "Unsupported: hostPID has no effect: a pod that sees the machine's processes can end and "
+        "inspect those of its user, this cluster's too; shareProcessNamespace shows those of the "
+        "pod\n"
         "Unsupported: fsGroup 5 is not given: pods run as an ordinary user, who has one group; "
         "volumes can be written by every container all the same\n"
         "Unsupported: container c does not get the capabilities it adds (NET_ADMIN, SYS_ADMIN): a "
