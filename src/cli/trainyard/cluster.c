@@ -173,7 +173,7 @@ static void on_disk_full(void *context, const struct err *err)
         return;
     }
     log_info("store", "there is room on the disk again: all writes go on");
-    state_room_keep(cluster->options->state);
+    state_reserve_keep(cluster->options->state);
 }
 
 static int open_api(struct cluster *cluster, struct err *err)
@@ -283,7 +283,7 @@ static void announce(struct cluster *cluster)
         stop_for(cluster, &err);
         return;
     }
-    state_room_keep(cluster->options->state);
+    state_reserve_keep(cluster->options->state);
     log_info("cluster", "ready on https://127.0.0.1:%d", server.port);
     cluster->ready(cluster->ready_context);
 }

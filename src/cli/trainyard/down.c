@@ -42,7 +42,7 @@ static int stop_keeper(const struct state_dir *state, bool *ret_was_running, str
 {
     _cleanup_fd_ int pidfd = -1;
     pid_t pid;
-    *ret_was_running = server_keeper_find(state, &pidfd, &pid, NULL) == 0;
+    *ret_was_running = server_supervisor_find(state, &pidfd, &pid, NULL) == 0;
     if (!*ret_was_running)
         return 0;
     if (pidfd_send_signal(pidfd, SIGTERM, NULL, 0) < 0 && errno != ESRCH)

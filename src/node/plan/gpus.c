@@ -12,7 +12,7 @@
 
 int plan_gpus(struct planner *p, const struct json *container, struct pod_container *ret)
 {
-    int64_t asked = kube_devices_asked(container);
+    int64_t asked = kube_devices_requested(container);
     const char *given = kube_devices_of(
         p->arena, kube_meta_annotation(p->input->pod, KUBE_DEVICES_ANNOTATION), ret->name);
     if (asked == 0)

@@ -140,7 +140,7 @@ static int prepare_ephemeral(struct arena *arena, const struct volume_context *c
     const char *name = arena_printf(arena, "%s-%s", kube_meta_name(pod), ret->name);
     const struct json *claim =
         node_objects_get(context->objects, &KUBE_PVCS, kube_meta_namespace(pod), name);
-    const char *refusal = claim ? kube_pod_claim_refusal(arena, pod, claim) : NULL;
+    const char *refusal = claim ? kube_pod_claim_rejection(arena, pod, claim) : NULL;
     if (refusal)
         return err_set(err, ERR_NOT_FOUND, "%s", refusal);
     return prepare_claim_named(arena, context, name, ret, err);
