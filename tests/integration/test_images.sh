@@ -116,7 +116,7 @@ wordlayers"
 /written"
     [ ! -e "$IMAGE_ROOT/written" ] || fail "a pod wrote into its directory"
     ! "$TRAINYARD" image add ../../x:1 -- /bin/true 2>"$SCRATCH/said" || fail "a path was taken for the name of an image"
-    assert_contains "what is no name" "'../../x:1' is no name of an image: it must have the form [HOST[:PORT]/]PATH[:TAG][@DIGEST]" "$(cat "$SCRATCH/said")"
+    assert_contains "what is no name" "'../../x:1' is not a valid image name: it must have the form [HOST[:PORT]/]PATH[:TAG][@DIGEST]" "$(cat "$SCRATCH/said")"
 
     # A program and a script below the machine's /tmp are handed to the pod; other files there are not.
     mkdir -p "$PROGRAMS/lib"

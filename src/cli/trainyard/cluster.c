@@ -43,7 +43,7 @@ struct cluster {
     struct arena *arena;
     struct credentials credentials;
     struct node_options node_options;
-    struct node_space *space;
+    struct node_namespaces *space;
     struct loop *loop;
     struct loop_signals *signals;
     struct store *store;
@@ -140,9 +140,9 @@ static int serve_api(struct cluster *cluster, struct err *err)
     int result = serve_on(cluster, cluster->options->listen_fd, &cluster->servers[0], err);
     for (size_t i = 0; result == 0 && i < ARRAY_SIZE(ports); i++) {
         int fd;
-        if (node_space_plain(cluster->space) || (i > 0 && ports[i] == ports[0]))
+        if (node_namespaces_plain(cluster->space) || (i > 0 && ports[i] == ports[0]))
             break;
-        result = node_space_listen(cluster->space, ports[i], &fd, err);
+        result = node_namespaces_listen(cluster->space, ports[i], &fd, err);
         if (result == 0)
             result = serve_on(cluster, fd, &cluster->servers[i + 1], err);
     }
@@ -234,7 +234,7 @@ static void open_operator(struct cluster *cluster)
     struct training_dialer dialer = {
         .open = dial_pod, .cancel = cancel_dialing, .context = cluster};
     struct training_claims claims = {.directory = find_claim, .context = cluster};
-    const char *shared = node_space_plain(cluster->space) ? "127.0.0.1" : NULL;
+    const char *shared = node_namespaces_plain(cluster->space) ? "127.0.0.1" : NULL;
     struct training_controller_options training = {.host_ports = cluster->host_ports,
                                                    .shared_address = shared,
                                                    .dialer = &dialer,
@@ -400,9 +400,9 @@ static void close_cluster(struct cluster *cluster, bool failed)
         loop_free(cluster->loop);
     }
     if (failed)
-        node_space_abandon(cluster->space, cluster->options->state->path);
+        node_namespaces_abandon(cluster->space, cluster->options->state->path);
     else
-        node_space_free(cluster->space);
+        node_namespaces_free(cluster->space);
     arena_free(cluster->arena);
 }
 
@@ -433,7 +433,7 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
         result = credentials_load(cluster.arena, options->state, &cluster.credentials, err);
     /* Namespaces come first, because a process can enter them only while it has one thread. */
     if (result == 0)
-        result = node_space_enter(&cluster.node_options, &cluster.space, err);
+        result = node_namespaces_enter(&cluster.node_options, &cluster.space, err);
     if (result == 0)
         result = write_kubeconfig(&cluster, err);
     if (result == 0)

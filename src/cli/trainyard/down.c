@@ -68,7 +68,7 @@ static int server_down(const struct state_dir *state, bool wipe, bool *ret_was_r
     if (result == 0)
         unlink(state->restarts);
     if (result == 0 && file_exists(state->path))
-        result = node_space_destroy(state->path, err);
+        result = node_namespaces_destroy(state->path, err);
     if (result == 0 && wipe)
         result = node_wipe(state->path, err);
     if (result == 0 && wipe)

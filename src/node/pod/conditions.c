@@ -9,7 +9,7 @@
 
 struct verdict {
     bool value;
-    const char *reason, *message; /* or NULL */
+    const char *reason, *message; /* each may be NULL */
 };
 
 void pod_health_add_name(struct arena *arena, const char **names, const char *name)
@@ -41,7 +41,8 @@ static struct verdict judge_containers(struct arena *arena, const struct pod_hea
         arena_printf(arena, "containers with unready status: [%s]", health->unready)};
 }
 
-/* The containers are ready; conditions that others write may have a say, too. */
+/* The containers are ready; the readiness gates, conditions that other controllers write, may
+ * still say no. */
 static struct verdict judge_gates(struct arena *arena, const struct json *pod)
 {
     const char *complaints = NULL;
@@ -65,8 +66,8 @@ static struct verdict judge_gates(struct arena *arena, const struct json *pod)
                       : (struct verdict){true, NULL, NULL};
 }
 
-static void add(struct arena *arena, struct json *conditions, const struct json *old,
-                const char *type, const struct verdict *verdict, int64_t now_ms)
+static void conditions_add(struct arena *arena, struct json *conditions, const struct json *old,
+                           const char *type, const struct verdict *verdict, int64_t now_ms)
 {
     const struct json *before = kube_condition_find(old, type);
     const struct kube_condition wanted = {.type = type,
@@ -97,9 +98,9 @@ struct json *pod_conditions_make(struct arena *arena, const struct json *pod,
     const struct verdict evicted = {true, "TerminationByKubelet", health->evicted};
     struct json *conditions = json_array(arena);
     for (size_t i = 0; i < ARRAY_SIZE(OURS); i++)
-        add(arena, conditions, old, OURS[i].type, &OURS[i].verdict, now_ms);
+        conditions_add(arena, conditions, old, OURS[i].type, &OURS[i].verdict, now_ms);
     if (health->evicted)
-        add(arena, conditions, old, DISRUPTED, &evicted, now_ms);
+        conditions_add(arena, conditions, old, DISRUPTED, &evicted, now_ms);
     JSON_EACH (condition, old) {
         bool is_ours = health->evicted && str_eq(json_get_string(condition, "type", ""), DISRUPTED);
         for (size_t i = 0; i < ARRAY_SIZE(OURS); i++)

@@ -28,7 +28,7 @@ void record_reader_init(struct record_reader *reader, char *text, size_t size)
     *reader = (struct record_reader){.at = text, .end = text + size};
 }
 
-static bool unescape(char *value)
+static bool record_unescape(char *value)
 {
     char *to = value;
     for (const char *from = value; *from; from++) {
@@ -62,9 +62,9 @@ int record_next(struct record_reader *reader, const char **ret_key, char **ret_v
     reader->at = newline + 1;
     char *space = strchr(line, ' ');
     if (!space || space == line)
-        return err_set(err, ERR_BAD_REQUEST, "line %u is no 'key value'", reader->line);
+        return err_set(err, ERR_BAD_REQUEST, "line %u is not 'key value'", reader->line);
     *space = '\0';
-    if (!unescape(space + 1))
+    if (!record_unescape(space + 1))
         return err_set(err, ERR_BAD_REQUEST, "line %u has an unknown escape", reader->line);
     *ret_key = line;
     *ret_value = space + 1;

@@ -1,5 +1,5 @@
-/* What a pod's supervisor is told to run: everything decided, nothing of Kubernetes left. The
- * control process writes it as <pod directory>/spec; the supervisor reads it once. */
+/* The orders of a pod's supervisor: every decision is made, and no field of Kubernetes is left.
+ * The control process writes them to <pod directory>/spec; the supervisor reads them once. */
 #ifndef TRAINYARD_NODE_POD_SPEC_H
 #define TRAINYARD_NODE_POD_SPEC_H
 
@@ -17,79 +17,85 @@ enum {
     POD_SPEC_MAX = 16 * 1024 * 1024, /* bytes of the file; arguments and environment dominate */
     POD_CONTAINERS_MAX = 64,
     POD_GROUPS_MAX = 64,
-    POD_GRACE_DEFAULT_MS = 30 * 1000, /* between being told to end and being ended */
+    POD_GRACE_DEFAULT_MS = 30 * 1000, /* time between SIGTERM and SIGKILL */
 };
 
 struct pod_mount {
-    const char *target;   /* absolute, inside the sandbox */
-    const char *source;   /* on the machine, without symbolic links */
-    const char *sub_path; /* below the source and never out of it, made if missing; or NULL */
+    const char *target; /* absolute, inside the sandbox */
+    const char *source; /* on the machine, without symbolic links */
+    const char
+        *sub_path; /* below the source and never outside of it, created if missing; or NULL */
     bool read_only;
-    bool only_top; /* … but not what is mounted below it */
+    bool only_top; /* read_only does not apply to what is mounted below the target */
 };
 
-/* A volume of memory, which the supervisor mounts for all containers. */
+/* A volume in memory, which the supervisor mounts for all containers. */
 struct pod_memory {
-    const char *path; /* a directory of the pod's own */
-    int64_t size;     /* in bytes; 0: as much as the machine gives */
-    int64_t group;    /* or -1 */
+    const char *path; /* a directory that belongs to the pod */
+    int64_t size;     /* in bytes; 0 means the kernel's default */
+    int64_t group;    /* the owner group, or -1 */
 };
 
 struct pod_container {
     const char *name;
-    bool init;                  /* runs to its end before the next starts … */
-    bool sidecar;               /* … or, if this is set too, beside all that come after it */
-    int restart;                /* an enum restart_policy of its own, or -1: the pod's */
-    struct restart_rules rules; /* that go before it */
+    bool init;    /* an init container: it runs to its end before the next container starts */
+    bool sidecar; /* with `init`: the next container starts beside it */
+    int restart;  /* the container's own enum restart_policy; -1 means the pod's */
+    struct restart_rules rules; /* checked before the policy */
     const char *image;          /* as the manifest names it */
     struct pod_life life;
     struct pod_strings arguments;
     struct pod_strings environment;
-    const char *directory; /* working directory; NULL: "/" */
-    int64_t user, group;   /* -1: root of the sandbox */
-    uint64_t capabilities; /* a bit each; see pod/capabilities.h */
-    bool unconfined;       /* its system calls are not filtered */
-    bool read_only;        /* its root, and also what it could scribble on: /tmp, /run */
-    bool message_from_log; /* of one that failed and left no message */
-    const char *root;      /* the directory that is its root; NULL: the machine's own */
-    const char *layer;     /* where what it writes over that root is kept for its run, or NULL */
-    const char *image_id;  /* as its status tells, or NULL */
-    int64_t stop_signal;   /* what SIGTERM becomes, or 0 */
-    bool has_stdin;        /* its input waits for somebody to attach; else it is empty */
-    bool stdin_once;       /* … and ends with the first who did */
-    bool terminal;         /* its stdin, stdout and stderr are a terminal of its own */
+    const char *directory; /* the working directory; NULL means "/" */
+    int64_t user, group;   /* -1 means root of the sandbox */
+    uint64_t capabilities; /* one bit per capability; see plan/capabilities.h */
+    bool unconfined;       /* no seccomp filter */
+    bool read_only;        /* its root, /tmp and /run are read-only */
+    bool message_from_log; /* a container that fails without a message gets the end of its log as
+                              the message */
+    const char *root;      /* the directory that becomes its root; NULL means the machine's root */
+    const char *layer; /* holds what the container writes over its root during one run; or NULL */
+    const char *image_id; /* shown in its status, or NULL */
+    int64_t stop_signal;  /* sent in place of SIGTERM; 0 means SIGTERM */
+    bool has_stdin;       /* stdin is a pipe that a client can attach to; else it is empty */
+    bool stdin_once;      /* stdin ends when the first attached client leaves */
+    bool terminal;        /* stdin, stdout and stderr are a terminal of the container's own */
     struct cgroup_limits limits;
     struct pod_strings
-        devices;              /* files of the machine's /dev that it sees besides the common ones */
-    struct pod_mount *mounts; /* those with the shorter target first */
+        devices; /* files of the machine's /dev that it sees besides the common ones */
+    struct pod_mount
+        *mounts; /* sorted by the length of the target, so that a mount inside another follows it */
     size_t mount_count, mount_capacity;
 };
 
 struct pod_spec {
-    const char *boot; /* the start of the machine it was planned in; see base/system/boot.h */
-    const char *hostname;
-    const char *network; /* lock file of the process that holds the pod network; NULL: the machine's
-                            own network */
-    const char *address; /* "10.244.1.2", where `network` is given */
-    bool nested;         /* we are an ordinary user: containers get a user namespace of their own */
-    bool machine_ipc;    /* it uses the machine's semaphores and shared memory */
-    const char *shm;     /* what its containers find at /dev/shm; not in the text */
-    bool shares_processes; /* its containers see the processes of each other */
-    bool plain;            /* no namespaces at all: see step/world.h */
-    enum restart_policy restart;
-    const char *identity; /* "name_namespace(uid)", as messages of Kubernetes name a pod */
-    int64_t grace_ms;     /* for a container that is ended while its pod goes on */
-    int64_t deadline_ms;  /* wall time when the pod must have ended; 0: none */
-    const char *prober;   /* the program that speaks TLS for probes; NULL: none */
-    const char *hosts, *resolv_conf; /* contents of the files in /etc; NULL: the machine's */
-    struct pod_strings masks;        /* paths whose content the pod must not see */
-    struct pod_strings shares; /* directories that its containers were given with the machine's */
     const char
-        *secrets; /* the list of further ones (pod/secrets.h), read when a container starts */
-    struct cgroup_trees groups;  /* the pod's own, of <pod directory>/cgroups; not in the text */
-    struct cgroup_limits limits; /* of the pod as a whole */
-    struct pod_strings sysctls;  /* "net.core.somaxconn=100" */
-    int64_t extra_groups[POD_GROUPS_MAX]; /* of every container, besides its own */
+        *boot; /* the boot ID of the machine when the pod was planned; see base/system/boot.h */
+    const char *hostname;
+    const char *network; /* the lock file of the process that holds the pod network; NULL means the
+                            machine's network */
+    const char *address; /* "10.244.1.2", if `network` is set */
+    bool nested;      /* trainyard runs as an ordinary user: each container gets a user namespace */
+    bool machine_ipc; /* the pod uses the machine's System V IPC and /dev/shm */
+    const char *shm;  /* the source of /dev/shm in its containers; not part of the text */
+    bool shares_processes; /* its containers see each other's processes */
+    bool plain;            /* no namespaces at all; see step/sandbox/isolation.h */
+    enum restart_policy restart;
+    const char *identity; /* "name_namespace(uid)", as in messages of Kubernetes */
+    int64_t grace_ms;     /* for a container that is ended while its pod goes on */
+    int64_t deadline_ms;  /* the wall time at which the pod must have ended; 0 means none */
+    const char *prober;   /* the program that runs probes over TLS; NULL means none */
+    const char *hosts,
+        *resolv_conf;          /* the contents of the files in /etc; NULL means the machine's */
+    struct pod_strings masks;  /* paths whose content the pod must not see */
+    struct pod_strings shares; /* directories of the machine that every pod shares */
+    const char *secrets; /* the file that lists further masked paths (pod/secrets.h); read at each
+                            start of a container */
+    struct cgroup_trees
+        groups; /* the pod's control groups, from <pod directory>/cgroups; not part of the text */
+    struct cgroup_limits limits;          /* for the whole pod */
+    struct pod_strings sysctls;           /* "net.core.somaxconn=100" */
+    int64_t extra_groups[POD_GROUPS_MAX]; /* of every container, besides its own group */
     size_t extra_group_count;
     struct pod_memory *memories;
     size_t memory_count, memory_capacity;
@@ -109,12 +115,12 @@ enum restart_policy pod_container_restart(const struct pod_spec *spec,
                                           const struct pod_container *container);
 
 void pod_spec_write(const struct pod_spec *spec, struct buf *buf);
-/* `text` is cut up in place and must live as long as the spec. */
+/* Cuts `text` up in place; it must live as long as the spec. */
 int pod_spec_parse(struct arena *arena, char *text, size_t size, struct pod_spec *ret,
                    struct err *err);
 
-/* To and from <pod directory>/spec. Nobody waits for the disk: a spec counts only in the start of
- * the machine it names. */
+/* To and from <pod directory>/spec. Does not wait for the disk: a spec is only used during the
+ * boot of the machine that it names. */
 int pod_spec_store(const char *directory, const struct pod_spec *spec, struct err *err);
 int pod_spec_load(struct arena *arena, const char *directory, struct pod_spec *ret,
                   struct err *err);

@@ -1,5 +1,6 @@
-/* What became of a pod's containers: written by its supervisor as <pod directory>/state at each
- * change, aside and renamed, and read by the control process and by the next supervisor. */
+/* What has become of a pod's containers. The supervisor writes it to <pod directory>/state at each
+ * change, to a new file that is renamed over the old one. The control process and the next
+ * supervisor read it. */
 #ifndef TRAINYARD_NODE_POD_STATE_H
 #define TRAINYARD_NODE_POD_STATE_H
 
@@ -11,116 +12,101 @@
 #include <stdint.h>
 
 enum {
-    /* Every container's last message of this run and the one before, escaped, and the rest. */
+    /* Room for the termination messages of this run and of the run before, of every container,
+     * escaped, and for everything else. */
     POD_STATE_MAX = 2 * 1024 * 1024,
     POD_REASON_MAX = 64,
     POD_IMAGE_MAX = 512,
     POD_MESSAGE_MAX = ERR_MESSAGE_MAX,
-    POD_LAST_WORDS_MAX = 4096, /* bytes of a termination message, as in Kubernetes */
-    POD_NEWS_MAX = 64,         /* of the newest so many; who reads late misses the older */
+    POD_TERMINATION_MESSAGE_MAX = 4096, /* bytes of a termination message, as in Kubernetes */
+    POD_EVENTS_MAX =
+        64, /* the newest events that are kept; a reader that comes late misses older ones */
 };
 
 enum container_phase { CONTAINER_WAITING, CONTAINER_RUNNING, CONTAINER_TERMINATED };
 
 struct container_end {
-    bool known; /* there was one */
+    bool known; /* false if there was no such end */
     int exit_code;
-    int signal; /* that ended it, or 0 */
+    int signal; /* the signal that ended it, or 0 */
     int64_t started_ms, finished_ms;
     char reason[POD_REASON_MAX]; /* "Completed", "Error", "OOMKilled", "StartError", … */
-    char message[POD_LAST_WORDS_MAX + 1];
+    char message[POD_TERMINATION_MESSAGE_MAX + 1];
 };
 
 struct container_state {
     char name[64];
-    char image[POD_IMAGE_MAX];         /* as its plan names it */
-    char image_id[POD_REASON_MAX * 2]; /* "sha256:…" of an image that has one */
+    char image[POD_IMAGE_MAX];         /* as the plan names it */
+    char image_id[POD_REASON_MAX * 2]; /* "sha256:…", or "" if the image has no ID */
     enum container_phase phase;
-    char reason[POD_REASON_MAX]; /* of waiting: "CrashLoopBackOff" */
+    char reason[POD_REASON_MAX]; /* while waiting: "CrashLoopBackOff" */
     char message[POD_MESSAGE_MAX];
-    int64_t started_ms;        /* of running */
-    int64_t next_start_ms;     /* of waiting: wall time of the next attempt, or 0 */
+    int64_t started_ms;        /* while running: the wall time of the start */
+    int64_t next_start_ms;     /* while waiting: the wall time of the next attempt, or 0 */
     int64_t pid;               /* of the sandbox's first process, while running */
-    int64_t restarts;          /* number of the run that runs, or ended, or comes next */
-    int level;                 /* of the back-off */
-    bool started, ready;       /* as its probes say, while it runs */
-    struct container_end end;  /* of terminated */
-    struct container_end last; /* the run before this one */
+    int64_t restarts;          /* the number of the run that runs, has ended or comes next */
+    int level;                 /* of the restart back-off */
+    bool started, ready;       /* the results of its probes, while it runs */
+    struct container_end end;  /* while terminated: how this run ended */
+    struct container_end last; /* how the run before this one ended */
 };
 
-/* Something that happened and is to be told as an event of the pod. */
-struct pod_news {
-    int64_t number; /* grows by one, also from one supervisor to the next; 0: none */
+/* An event that the control process is to create for the pod. */
+struct pod_event {
+    int64_t number; /* grows by one, also from one supervisor to the next; 0 means none */
     bool is_warning;
-    char container[64]; /* it is about; "": the whole pod */
+    char container[64]; /* the container it is about; "" means the whole pod */
     char reason[POD_REASON_MAX];
     char message[POD_MESSAGE_MAX];
 };
 
 struct pod_state {
-    bool finished; /* nothing runs and nothing will */
-    /* Why the pod as a whole was ended: "DeadlineExceeded", "Evicted"; or "". */
+    bool finished; /* no container runs, and none will */
+    /* Why the whole pod was ended: "DeadlineExceeded", "Evicted"; or "". */
     char reason[POD_REASON_MAX], message[POD_MESSAGE_MAX];
-    int64_t told;                        /* number of the newest news */
-    struct pod_news *news[POD_NEWS_MAX]; /* number n at n % POD_NEWS_MAX, or NULL */
+    int64_t last_event; /* number of the newest event; 0: none */
+    struct pod_event
+        *events[POD_EVENTS_MAX]; /* event n is at n % POD_EVENTS_MAX; NULL if there is none */
     size_t count;
-    struct container_state *containers; /* in the spec's order */
+    struct container_state *containers; /* in the order of the spec */
 };
 
-void pod_state_release(struct pod_state *state); /* safe on zeroed memory and twice */
+void pod_state_release(struct pod_state *state); /* safe on zeroed memory, and twice */
 #define _cleanup_pod_state_ _cleanup_(pod_state_release)
 
-/* Take over what is the pod's as a whole: whether it is finished and why, and the news. */
+/* Takes over from an earlier state what is about the whole pod: whether and why it is finished,
+ * and its events. */
 void pod_state_inherit(struct pod_state *state, struct pod_state *earlier);
 struct container_state *pod_state_add(struct pod_state *state, const char *name);
 struct container_state *pod_state_find(const struct pod_state *state, const char *name);
 
-/* Add to the news, about a container or, with NULL, the whole pod. */
-void pod_state_tell(struct pod_state *state, const char *container, bool is_warning,
-                    const char *reason, const char *format, ...)
+/* Records an event about a container, or about the whole pod if `container` is NULL. */
+void pod_state_record_event(struct pod_state *state, const char *container, bool is_warning,
+                            const char *reason, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* News with that number, or NULL if it is forgotten or yet to come. */
-const struct pod_news *pod_state_news(const struct pod_state *state, int64_t number);
+/* Adds an empty event with this number, which becomes the newest and replaces the one in its slot.
+ * For pod/state_text.c. */
+struct pod_event *pod_state_add_event(struct pod_state *state, int64_t number);
+/* Returns the event with this number, or NULL if it was replaced or does not exist yet. */
+const struct pod_event *pod_state_event(const struct pod_state *state, int64_t number);
 
 void pod_state_write(const struct pod_state *state, struct buf *buf);
-/* The state read is the caller's to release; on failure nothing is left. */
+/* Returns 0, or a negative code and leaves `ret` untouched. The caller releases the state. */
 int pod_state_parse(char *text, size_t size, struct pod_state *ret, struct err *err);
 
-/* <directory>/state; ERR_NOT_FOUND when there is none yet. */
+/* From and to <directory>/state. Returns -ERR_NOT_FOUND if no state was written yet.
+ * pod_state_store() waits for the disk. */
 int pod_state_load(const char *directory, struct pod_state *ret, struct err *err);
 int pod_state_store(const char *directory, const struct pod_state *state, struct err *err);
-/* The same without waiting for the disk: for what would be found out again. */
+/* Like pod_state_store(), but does not wait for the disk. For results that the next supervisor
+ * finds out again. */
 int pod_state_show(const char *directory, const struct pod_state *state, struct err *err);
 
-/* How a pod is to be ended: <directory>/stop, written before its supervisor is told. */
-struct pod_stop {
-    int64_t grace_ms; /* between SIGTERM and SIGKILL */
-    bool pause;       /* the cluster goes down, not the pod: what was not done runs again later */
-    bool deleted;     /* the pod's object is deleted: its supervisor ends even if no room is left to
-                       * write the last state */
-    /* Why the pod as a whole is ended: "Evicted"; or "". */
-    char reason[POD_REASON_MAX], message[POD_MESSAGE_MAX];
-};
-/* Does not wait for the disk: a supervisor that reads it lives no longer than the machine runs.
- * That a pod is paused, evicted or deleted is marked besides by an empty file, for which a full
- * disk has room: it holds though nothing else can be written. */
-int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err);
-/* What was not stored stays as it is. */
-void pod_stop_load(const char *directory, struct pod_stop *ret);
-void pod_pause_clear(const char *directory); /* it goes on */
-/* Tell the supervisor. The signal is SIGTERM, queued: one that is not has another sender, as when
- * the machine goes down, and none of us has asked for the end of the pod. */
-void pod_stop_tell(int supervisor_pidfd);
-bool pod_stop_is_told(int signal_code);
-
-/* <directory>/deadline: when the pod must have ended, where that was changed while it ran; wall
- * time. Control writes it and sends SIGHUP. */
-int pod_deadline_store(const char *directory, int64_t wall_ms, struct err *err);
-int pod_deadline_load(const char *directory, int64_t *ret_wall_ms, struct err *err);
-
-/* <directory>/logs/<container>.<run>.log: runs are counted by restarts. */
+/* Returns <directory>/logs/<container>.<run>.log; runs are counted by restarts. The caller frees
+ * it. */
 char *pod_log_path(const char *directory, const char *container, int64_t run);
-/* <directory>/messages/<container>: what the container writes to its terminationMessagePath. */
+/* Returns <directory>/messages/<container>, which the container sees at its
+ * terminationMessagePath. The caller frees it. */
 char *pod_message_path(const char *directory, const char *container);
 
 #endif
