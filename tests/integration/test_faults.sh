@@ -92,7 +92,7 @@ for victim in 1 0; do
     returns "worker $victim goes on" "$all"
 done
 
-assert_contains "a directory that one of the run still has" "still claims '$SCRATCH/model': checkpoints are written all the same" "$(logs)"
+assert_contains "a directory that one of the run still has" "still holds the lock on '$SCRATCH/model': checkpoints are written all the same" "$(logs)"
 
 # The run ends with a checkpoint, and goes on alone from there for some steps: they show what no loss has shown yet.
 kill -TERM "${workers[0]}"
