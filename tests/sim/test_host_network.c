@@ -1,4 +1,4 @@
-/* Ports of the nodes for replicas with hostNetwork, one story a test, in virtual time. */
+/* Node ports of replicas with hostNetwork, one scenario per test, in virtual time. */
 #include "training_story.h"
 
 #include "base/mem.h"

@@ -1,4 +1,5 @@
-/* The controller of training jobs against the API server, one story a test, in virtual time. */
+/* The controller of training jobs against the API server, one scenario per test, in virtual time.
+ */
 #include "training_story.h"
 
 #include "base/mem.h"

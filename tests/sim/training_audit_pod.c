@@ -1,5 +1,5 @@
-/* The auditor's eye on pods: what becomes of each replica goes into its record, and no pod is made
- * that should not be. */
+/* Checks pods: records the state of each replica, and fails if a pod is created that should not be.
+ */
 #include "training_audit_internal.h"
 
 #include "base/str.h"
