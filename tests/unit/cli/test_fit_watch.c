@@ -1,6 +1,4 @@
-/* Where a run may be watched: what is understood as a place to listen at, and what it leaves
- * behind.
- */
+/* The watch address of a training run: accepted addresses, and the files that it writes. */
 #include "base/mem.h"
 #include "cli/trainer/fit_watch.h"
 
