@@ -38,20 +38,21 @@ struct store_object {
     /* A result that a reader of the data caches here; 0 at first. The store does not use it. Like
      * the reference count, it belongs to the loop thread. */
     unsigned char verdict;
-    int64_t revision;        /* of this version */
-    int64_t create_revision; /* of the first version */
+    int64_t revision;        /* revision of this version */
+    int64_t create_revision; /* revision of the object's first version */
     const char *key;
-    size_t size; /* of its data */
+    size_t size; /* bytes of the data */
 
-    /* How the data is kept: whole, or as what it has beside another object's. */
-    struct store_object *base; /* NULL: whole */
+    /* The data, whole or as a difference to `base`. */
+    struct store_object *base; /* NULL: `kept` is the whole data */
     const char *kept;
     size_t kept_size;
 };
 struct store_object *store_object_ref(struct store_object *object);
 void store_object_unref(struct store_object *object); /* NULL-safe */
 
-/* Its `size` bytes and a NUL behind them, for as long as both the object and the arena live. */
+/* The data: `size` bytes and a NUL behind them. Valid as long as both the object and the arena
+ * live. */
 const char *store_object_data(const struct store_object *object, struct arena *arena);
 
 struct store;

@@ -17,8 +17,8 @@ struct operator_options {
     const struct training_kind *kinds[OPERATOR_KINDS_MAX];
     size_t kind_count;
     const char *namespace_;     /* NULL: all namespaces */
-    const char *cluster_domain; /* or NULL */
-    const char *gang_scheduler; /* or NULL */
+    const char *cluster_domain; /* may be NULL */
+    const char *gang_scheduler; /* may be NULL */
     int host_port_first, host_port_last;
     size_t workers; /* jobs of each kind that are reconciled at the same time */
     double rate;    /* requests per second; 0: no limit */

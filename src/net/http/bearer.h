@@ -13,7 +13,7 @@ struct http_bearer {
     char *token; /* NULL: no token */
     char *path;  /* NULL: the token never changes */
     int64_t checked_ms;
-    struct file_stamp stamp; /* of the file when it was read last */
+    struct file_stamp stamp; /* version of the file that was read last */
 };
 
 /* Either may be NULL. `token` is used until the file can be read. */

@@ -14,7 +14,7 @@ struct http_certificate {
     struct tls_pair pair;       /* PEM; NULL members: no certificate */
     char *cert_path, *key_path; /* NULL: the pair never changes */
     int64_t checked_ms;
-    struct file_stamp cert_stamp, key_stamp; /* of the files when they were read last */
+    struct file_stamp cert_stamp, key_stamp; /* versions of the files that were read last */
 };
 
 /* The pair, or both paths, may be NULL. The given pair is used until the files can be read. */

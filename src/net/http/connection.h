@@ -31,11 +31,11 @@ struct http_upgrade {
 struct http_service {
     struct loop *loop;
     http_handler *handler;
-    http_handler *admit; /* or NULL */
+    http_handler *admit; /* may be NULL */
     void *context;
     size_t header_max, body_max;
     struct budget_group *memory; /* budget of the bytes that connections keep; NULL: no limit */
-    http_write_refusal *write_refusal; /* or NULL */
+    http_write_refusal *write_refusal; /* may be NULL */
     int64_t handshake_timeout_ms, header_timeout_ms, body_timeout_ms, idle_timeout_ms;
     /* struct http_connection, the one that was accepted or served last first. */
     struct list_head connections;

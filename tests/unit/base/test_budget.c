@@ -1,4 +1,4 @@
-/* Nested budgets: what is charged and given back at each level, who is refused, who is largest. */
+/* Nested budgets: charges and refunds at each level, refused charges, the largest child. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

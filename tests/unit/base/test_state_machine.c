@@ -1,4 +1,4 @@
-/* Moves the table allows happen; any other aborts. */
+/* Transitions that the table allows succeed; any other aborts. */
 #include "base/state_machine.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Questions about strings, with the answers Kubernetes gives for names; and UTF-8. */
+/* Tests and conversions of strings, with Kubernetes' rules for names; and UTF-8. */
 #include "base/str.h"
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* What the operator answers over HTTP, and where. */
+/* The paths and addresses of the operator's HTTP server. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

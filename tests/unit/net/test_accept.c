@@ -1,4 +1,4 @@
-/* Which answers a client takes. */
+/* The responses that a client accepts. */
 #include "net/accept.h"
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* The store's contract, in memory and on disk alike: locks, order, what is visible when, watches.
+/* The contract of the store, in memory and on disk: expected revisions, order, visibility, watches.
  */
 #include "store_fixture.h"
 

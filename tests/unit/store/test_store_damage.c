@@ -1,6 +1,6 @@
-/* Damaged rows: what is served instead, what is reported, and what a later write does; databases of
- * format 1, as an earlier version of this program wrote them; and acknowledged changes that are
- * gone. */
+/* Damaged rows: what is served instead, what is reported, and the effect of a later write;
+ * databases of format 1, as an earlier version of this program wrote them; and lost acknowledged
+ * changes. */
 #include "damage_fixture.h"
 
 #include "base/buf.h"

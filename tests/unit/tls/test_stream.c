@@ -1,5 +1,5 @@
-/* Encrypted streams between two descriptors of this process, through functions that look at what
- * passes, change it, or let little of it through. */
+/* Encrypted streams between two descriptors of this process, through functions that inspect the
+ * bytes, change them, or pass only a few. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

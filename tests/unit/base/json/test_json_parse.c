@@ -1,4 +1,4 @@
-/* Reading JSON: what is accepted, as what, and what is refused with which sentence. */
+/* Parsing JSON: accepted texts and their values, refused texts and their error messages. */
 #include "base/json/json.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* The command line: where a value comes from, what is refused with which sentence, and the texts
- * made from the same table. */
+/* The command line: the sources of a value, the error messages, and the texts made from the table.
+ */
 #include "base/options/options.h"
 
 #include "base/mem.h"

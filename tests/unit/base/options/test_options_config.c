@@ -1,5 +1,5 @@
-/* Further names of an option, further variables, paths, and a file of values: which one wins, and
- * what is refused with which sentence. */
+/* Aliases of an option, several environment variables, paths, and a config file: which value takes
+ * precedence, and the error messages. */
 #include "base/mem.h"
 #include "base/options/options.h"
 #include "base/system/file.h"

@@ -1,4 +1,4 @@
-/* Tokens that change under their reader. */
+/* Bearer tokens whose file changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Certificates of a client that are renewed under it. */
+/* Client certificates whose files are renewed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

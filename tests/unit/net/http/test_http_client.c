@@ -1,4 +1,4 @@
-/* The https transport against our own server: requests, answers, streams and their ends. */
+/* The https transport with our own server: requests, responses, streams and their ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

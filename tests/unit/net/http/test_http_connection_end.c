@@ -1,5 +1,5 @@
-/* How a server's connection ends: by its clocks, by a peer that leaves, by the server. On a stream
- * in memory and in virtual time. */
+/* How a server's connection ends: by a timeout, by the peer, by the server. On a stream in memory
+ * and in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* What a server's connection does not take: requests that are refused by their header, and bytes
- * beyond the memory of all connections or of one user. On streams in memory and in virtual time. */
+/* Input that a server's connection refuses: requests refused by their header, and bytes beyond the
+ * memory of all connections or of one user. On streams in memory and in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

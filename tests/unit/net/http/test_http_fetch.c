@@ -1,4 +1,4 @@
-/* One small document over a line: what a server may answer, and what it may not. */
+/* Fetching one small document: accepted and refused responses. */
 #include "memory_stream.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* The in-process transport, in virtual time under many seeds: answers come whole and in order, each
- * end hears of the other's going, and nothing is left. */
+/* The in-process transport in virtual time with many seeds: responses arrive whole and in order,
+ * each end learns when the other ends, and no memory leaks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* The grammar of requests: what is accepted gives the same whatever pieces it comes in; what could
- * be read in two ways is refused. */
+/* The grammar of requests: the result is the same for any split into pieces, and ambiguous requests
+ * are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

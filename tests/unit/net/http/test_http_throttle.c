@@ -1,4 +1,5 @@
-/* The polite transport in virtual time: when each call reaches the server, and in what order. */
+/* The throttling transport in virtual time: when each call reaches the server, and in which order.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* A connection that changes its protocol: what was sent ahead is not lost, both ends are told of
- * each other's, and the server can end it. On a stream in memory and in virtual time. */
+/* A connection that changes its protocol: bytes that were sent ahead are not lost, both ends learn
+ * of each other's end, and the server can close it. On a stream in memory and in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

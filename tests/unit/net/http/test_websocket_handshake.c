@@ -1,5 +1,5 @@
-/* The handshake of WebSocket: RFC 6455's own example, and a row for each thing a client may get
- * wrong. */
+/* The WebSocket handshake: the example of RFC 6455, and one row per possible mistake of a client.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* SPDY frames: against bytes that Python's zlib made, against what was just written, and against
- * those who do not keep to the protocol. */
+/* SPDY frames: bytes that Python's zlib made, frames that were just written, and input that breaks
+ * the protocol. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The server's side of a WebSocket session, and the stream inside one, on a line in memory: the
+/* The server's side of a WebSocket session, and the stream inside one, on a stream in memory: the
  * test is the client, and writes frames with the same codec. */
 #include <setjmp.h>
 #include <stdarg.h>
