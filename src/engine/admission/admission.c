@@ -1,5 +1,6 @@
 /* Admission of pods and namespaces. See admission.h. */
 #include "engine/admission/admission.h"
+
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/bootstrap.h"

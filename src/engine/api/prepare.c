@@ -1,6 +1,4 @@
 /* CREATE and UPDATE: turns the object that a client sends into the object that is stored. */
-#include "base/mem.h"
-#include "base/rand.h"
 #include "base/str.h"
 #include "engine/admission/admission.h"
 #include "engine/api/handlers.h"
@@ -10,11 +8,6 @@
 #include "kube/object.h"
 #include "kube/schema/default.h"
 #include "kube/schema/validate.h"
-#include "kube/status.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- CREATE ---------------------------------------------------------------------------------- */
 

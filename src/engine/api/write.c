@@ -1,6 +1,7 @@
 /* The one way of an object into the store: it gets its revision, is queued with the other writes
  * that wait for the disk, and the response is sent when it is on disk. */
 #include "engine/api/write.h"
+
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
@@ -8,8 +9,6 @@
 #include "engine/kinds/meta.h"
 #include "kube/condition.h"
 #include "kube/object.h"
-#include "kube/schema/default.h"
-#include "kube/schema/validate.h"
 #include "kube/status.h"
 
 #include <inttypes.h>

@@ -3,6 +3,7 @@
  * references to stored objects; a connection itself holds little. A watcher that is too far behind
  * is ended with 410 Gone, and its client lists again. */
 #include "engine/watch/watch.h"
+
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/open_calls.h"

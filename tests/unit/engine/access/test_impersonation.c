@@ -55,7 +55,7 @@ static const struct {
      "{\"username\":\"system:serviceaccount:default\",\"groups\":[\"system:authenticated\"]}"},
 };
 
-static void test_who(void **state)
+static void test_identity(void **state)
 {
     struct api *api = *state;
     for (size_t i = 0; i < ARRAY_SIZE(PEOPLE); i++) {
@@ -69,7 +69,7 @@ static void test_who(void **state)
 
 /* The impersonated user has the permissions of its own roles, and none of the user that sent the
  * request. */
-static void test_what(void **state)
+static void test_permissions(void **state)
 {
     struct api *api = *state;
     assert_int_equal(api_post(api, RBAC "namespaces/default/roles",
@@ -136,8 +136,8 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_who, api_setup, api_teardown),
-        cmocka_unit_test_setup_teardown(test_what, api_setup, api_teardown),
+        cmocka_unit_test_setup_teardown(test_identity, api_setup, api_teardown),
+        cmocka_unit_test_setup_teardown(test_permissions, api_setup, api_teardown),
         cmocka_unit_test_setup_teardown(test_refused, api_setup, api_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,7 @@ static void test_namespace_content(void **state)
 }
 
 /* A server that starts restores its default roles, unless autoupdate is false. */
-static void test_start_anew(void **state)
+static void test_restart(void **state)
 {
     struct api own, *api = &own;
     api_open_with_ca(api, 1, "CA\n");
@@ -445,7 +445,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_namespace_content),
-        cmocka_unit_test(test_start_anew),
+        cmocka_unit_test(test_restart),
         TEST(test_the_pipeline_runner),
         TEST(test_allowed_and_refused),
         TEST(test_names),

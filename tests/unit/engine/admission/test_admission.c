@@ -67,7 +67,7 @@ struct row {
     const char *message;
 };
 
-static void a_body_is_read_of_those_who_may_send_it(void **state)
+static void a_body_is_read_only_from_permitted_clients(void **state)
 {
     struct api_server *server = *state;
     struct api_peer peer;
@@ -130,7 +130,7 @@ static void an_admitted_request_is_answered(void **state)
 }
 
 /* /metrics shows the memory that is kept for clients to a client that may read it. */
-static void metrics_tell_what_is_kept(void **state)
+static void metrics_show_kept_memory(void **state)
 {
     struct api_server *server = *state;
     struct api_peer peer;
@@ -252,12 +252,13 @@ static void the_tree_of_a_body_is_counted_before_it_is_made(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_body_is_read_of_those_who_may_send_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_body_is_read_only_from_permitted_clients, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(an_admitted_request_is_answered, setup, teardown),
         cmocka_unit_test_setup_teardown(a_list_is_counted_while_it_is_made, setup, teardown),
         cmocka_unit_test_setup_teardown(the_tree_of_a_body_is_counted_before_it_is_made, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(metrics_tell_what_is_kept, setup, teardown),
+        cmocka_unit_test_setup_teardown(metrics_show_kept_memory, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

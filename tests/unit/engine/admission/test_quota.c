@@ -195,7 +195,7 @@ static void count_answer(void *context, struct json *object, const struct err *e
 }
 
 /* A hundred creates at once, none of which waits for another's response; ten are allowed. */
-static void test_crowd(void **state)
+static void test_concurrent_creates(void **state)
 {
     struct api *api = *state;
     struct kube_client *client = kube_client_new(api->loop, api->transport, "crowd");
@@ -242,7 +242,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_usage, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_scopes, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_refuses, setup, api_controlled_teardown),
-        cmocka_unit_test_setup_teardown(test_crowd, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_concurrent_creates, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_late, setup, api_controlled_teardown),
     };
     int failed = 0;

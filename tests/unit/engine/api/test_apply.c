@@ -283,7 +283,7 @@ static void what_changes_nothing_is_no_write(void **state)
     assert_int_equal(api_get(api, MAPS "/d").status, 404);
 }
 
-static void who_scales_owns_the_number(void **state)
+static void a_client_that_scales_owns_the_number(void **state)
 {
     struct api *api = *state;
     static const char job[] = "{apiVersion: kubeflow.org/v1, kind: TFJob, metadata: {name: j}, "
@@ -347,7 +347,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(answers_as_kubernetes_does, api_setup, api_teardown),
         cmocka_unit_test_setup_teardown(what_changes_nothing_is_no_write, api_setup, api_teardown),
-        cmocka_unit_test_setup_teardown(who_scales_owns_the_number, api_setup, api_teardown),
+        cmocka_unit_test_setup_teardown(a_client_that_scales_owns_the_number, api_setup,
+                                        api_teardown),
         cmocka_unit_test_setup_teardown(a_scale_is_applied, api_setup, api_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

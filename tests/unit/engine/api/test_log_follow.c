@@ -90,7 +90,7 @@ static void a_pod_whose_name_begins_alike_is_another(void **state)
     set_status(api, "x", RUNNING);
 }
 
-static void what_somebody_must_change_is_told_at_once(void **state)
+static void a_permanent_reason_is_reported_at_once(void **state)
 {
     struct api *api = *state;
     struct stream *stream = stream_open(api, FOLLOW, NULL);
@@ -107,7 +107,7 @@ static void what_somebody_must_change_is_told_at_once(void **state)
     end_with(stream_open(api, FOLLOW, NULL), "main on n\n");
 }
 
-static void only_who_follows_the_present_run_waits(void **state)
+static void only_a_follow_of_the_present_run_waits(void **state)
 {
     struct api *api = *state;
     end_with(stream_open(api, PODS "/x/log", NULL), "no node is chosen yet");
@@ -121,7 +121,7 @@ static void only_who_follows_the_present_run_waits(void **state)
     end_with(stream_open(api, FOLLOW, NULL), "main on n\n"); /* it will never run */
 }
 
-static void patience_ends(void **state)
+static void the_wait_times_out(void **state)
 {
     struct api *api = *state;
     struct stream *stream = stream_open(api, FOLLOW, NULL);
@@ -154,11 +154,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_log_comes_with_the_container, setup, api_teardown),
         cmocka_unit_test_setup_teardown(a_pod_whose_name_begins_alike_is_another, setup,
                                         api_teardown),
-        cmocka_unit_test_setup_teardown(what_somebody_must_change_is_told_at_once, setup,
+        cmocka_unit_test_setup_teardown(a_permanent_reason_is_reported_at_once, setup,
                                         api_teardown),
-        cmocka_unit_test_setup_teardown(only_who_follows_the_present_run_waits, setup,
+        cmocka_unit_test_setup_teardown(only_a_follow_of_the_present_run_waits, setup,
                                         api_teardown),
-        cmocka_unit_test_setup_teardown(patience_ends, setup, api_teardown),
+        cmocka_unit_test_setup_teardown(the_wait_times_out, setup, api_teardown),
         cmocka_unit_test_setup_teardown(a_pod_that_goes_away_has_no_log, setup, api_teardown),
         cmocka_unit_test_setup_teardown(the_server_goes_away, setup, api_teardown),
     };

@@ -223,7 +223,7 @@ static void test_leaving(void **state)
 
 /* ---- Taints ---------------------------------------------------------------------------------- */
 
-static void test_disliked(void **state)
+static void test_prefer_no_schedule(void **state)
 {
     struct json *tainted = read_json(arena, "{'spec': {'taints': [{'key': 'k', 'value': 'v', "
                                             "'effect': 'PreferNoSchedule'}]}}");
@@ -240,7 +240,7 @@ static void test_disliked(void **state)
     assert_string_equal(choice.node, "a1");
 }
 
-static void test_patience(void **state)
+static void test_toleration_seconds(void **state)
 {
     static const struct {
         const char *taints, *tolerations;
@@ -346,9 +346,12 @@ static void test_extras(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),      cmocka_unit_test(test_leaving),
-        cmocka_unit_test(test_disliked),   cmocka_unit_test(test_patience),
-        cmocka_unit_test(test_overcommit), cmocka_unit_test(test_extras),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_leaving),
+        cmocka_unit_test(test_prefer_no_schedule),
+        cmocka_unit_test(test_toleration_seconds),
+        cmocka_unit_test(test_overcommit),
+        cmocka_unit_test(test_extras),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -102,7 +102,7 @@ static void test_foreground(void **state)
 
 /* A claim that has the name already is not taken. The pod gets its own claim after that one is
  * gone. */
-static void test_claim_of_somebody_else(void **state)
+static void test_claim_of_another_owner(void **state)
 {
     struct api *api = *state;
     struct answer made =
@@ -186,7 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_comes_and_goes_with_its_pod),
         FIXTURE_TEST(test_foreground),
-        FIXTURE_TEST(test_claim_of_somebody_else),
+        FIXTURE_TEST(test_claim_of_another_owner),
         FIXTURE_TEST(test_class_that_waits),
         FIXTURE_TEST(test_refused),
         FIXTURE_TEST(test_too_long_together),

@@ -89,7 +89,7 @@ static size_t count_events(struct api *api, const char *reason)
 }
 
 /* From no pods to the whole group, with the messages on the way. */
-static void test_story(void **state)
+static void test_whole_group_starts(void **state)
 {
     struct api *api = *state;
     make_node(api, "n1", "1");
@@ -130,7 +130,7 @@ static void ignore(void *context, struct json *object, const struct err *err)
 }
 
 /* While a group is being created, its message is not written once per pod. */
-static void test_says_it_once(void **state)
+static void test_reason_is_written_once(void **state)
 {
     struct api *api = *state;
     make_node(api, "n1", "1");
@@ -215,7 +215,7 @@ static void test_replaced_and_more(void **state)
 }
 
 /* All pods of a group failed: their replacements start together again. */
-static void test_started_anew(void **state)
+static void test_restarts_together(void **state)
 {
     struct api *api = *state;
     make_node(api, "n1", "2");
@@ -288,7 +288,7 @@ static void test_timeout(void **state)
 }
 
 /* A pod of a group that names another scheduler is neither bound nor counted. */
-static void test_not_ours(void **state)
+static void test_other_scheduler(void **state)
 {
     struct api *api = *state;
     make_node(api, "n1", "4");
@@ -371,11 +371,16 @@ int main(void)
 #define FIXTURE_TEST(function)                                                                     \
     cmocka_unit_test_setup_teardown(function, api_controlled_setup, api_controlled_teardown)
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(test_story),        FIXTURE_TEST(test_says_it_once),
-        FIXTURE_TEST(test_two_groups),   FIXTURE_TEST(test_replaced_and_more),
-        FIXTURE_TEST(test_started_anew), FIXTURE_TEST(test_resumes),
-        FIXTURE_TEST(test_timeout),      FIXTURE_TEST(test_not_ours),
-        FIXTURE_TEST(test_binding_uid),  cmocka_unit_test(test_phases),
+        FIXTURE_TEST(test_whole_group_starts),
+        FIXTURE_TEST(test_reason_is_written_once),
+        FIXTURE_TEST(test_two_groups),
+        FIXTURE_TEST(test_replaced_and_more),
+        FIXTURE_TEST(test_restarts_together),
+        FIXTURE_TEST(test_resumes),
+        FIXTURE_TEST(test_timeout),
+        FIXTURE_TEST(test_other_scheduler),
+        FIXTURE_TEST(test_binding_uid),
+        cmocka_unit_test(test_phases),
     };
     int failed = 0;
     for (api_seed = 1; api_seed <= API_SEEDS && failed == 0; api_seed++)

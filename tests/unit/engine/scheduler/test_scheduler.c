@@ -173,7 +173,7 @@ static void test_room(void **state)
     node_usage_release(&used);
 }
 
-static void test_wants(void **state)
+static void test_is_responsible(void **state)
 {
     assert_true(scheduler_is_responsible(tree("{\"spec\":{}}")));
     assert_false(scheduler_is_responsible(tree("{\"spec\":{\"nodeName\":\"a\"}}")));
@@ -188,10 +188,10 @@ static void test_wants(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spreads),      cmocka_unit_test(test_selector),
-        cmocka_unit_test(test_affinity),     cmocka_unit_test(test_cordon_taints_ready),
-        cmocka_unit_test(test_shared_ports), cmocka_unit_test(test_room),
-        cmocka_unit_test(test_wants),
+        cmocka_unit_test(test_spreads),        cmocka_unit_test(test_selector),
+        cmocka_unit_test(test_affinity),       cmocka_unit_test(test_cordon_taints_ready),
+        cmocka_unit_test(test_shared_ports),   cmocka_unit_test(test_room),
+        cmocka_unit_test(test_is_responsible),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

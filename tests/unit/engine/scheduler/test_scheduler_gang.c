@@ -273,7 +273,7 @@ static void check_case(const struct draw *draw, const struct scheduler_gang *gan
         assert_int_equal(placed, 0);
 }
 
-static void test_dice(void **state)
+static void test_random(void **state)
 {
     struct rand rand;
     rand_init(&rand, 1);
@@ -336,7 +336,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
-        cmocka_unit_test(test_dice),
+        cmocka_unit_test(test_random),
         cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -509,7 +509,7 @@ static void the_oldest_read_sentences(void **state)
                                            "executing command [ls], exit code 2 goaway ");
 }
 
-static void who_leaves_takes_the_command_along(void **state)
+static void a_caller_that_disconnects_ends_the_command(void **state)
 {
     struct world *world = *state;
     upgrade(world, "GET", "exec?command=cat&stdin=1&stdout=1", WEBSOCKET "v5.channel.k8s.io\r\n");
@@ -572,7 +572,7 @@ int main(void)
         TEST(what_never_ran_says_why),
         TEST(what_is_refused_is_an_internal_error),
         TEST(the_oldest_read_sentences),
-        TEST(who_leaves_takes_the_command_along),
+        TEST(a_caller_that_disconnects_ends_the_command),
         TEST(a_slow_side_slows_the_other),
         TEST(the_server_ends),
     };
