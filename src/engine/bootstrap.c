@@ -18,14 +18,15 @@
 static const char AUTO_UPDATE[] = "rbac.authorization.kubernetes.io/autoupdate";
 
 /* A commit that failed is told to every later write by the store itself. */
-static void written(void *context, const struct store_object *object, const struct err *err)
+static void on_bootstrap_written(void *context, const struct store_object *object,
+                                 const struct err *err)
 {
 }
 
 /* Put the object in place of what is stored under its name (NULL: nothing). */
-static int put(const struct bootstrap *bootstrap, struct arena *arena,
-               const struct registry_resource *resource, struct json *object,
-               const struct json *old, int64_t expected, struct err *err)
+static int bootstrap_put(const struct bootstrap *bootstrap, struct arena *arena,
+                         const struct registry_resource *resource, struct json *object,
+                         const struct json *old, int64_t expected, struct err *err)
 {
     if (old)
         meta_prepare_update(arena, resource, object, old);
@@ -39,29 +40,29 @@ static int put(const struct bootstrap *bootstrap, struct arena *arena,
     int r = stored_encode(object, 0, &data, err);
     if (r == 0)
         /* A server must start on a full disk, too, so that objects can be deleted. */
-        r = store_put_reserved(bootstrap->store, key, data.data, data.size, expected, written, NULL,
-                               err);
+        r = store_put_reserved(bootstrap->store, key, data.data, data.size, expected,
+                               on_bootstrap_written, NULL, err);
     return r < 0 ? err_wrap(err, "cannot make %s '%s'", resource->singular, kube_meta_name(object))
                  : 0;
 }
 
 /* Make it if it is missing or cannot be read; where `member` is given and differs, that is made as
  * it should be. */
-static int ensure(const struct bootstrap *bootstrap, struct arena *arena,
-                  const struct registry_resource *resource, struct json *object, const char *member,
-                  struct err *err)
+static int bootstrap_ensure(const struct bootstrap *bootstrap, struct arena *arena,
+                            const struct registry_resource *resource, struct json *object,
+                            const char *member, struct err *err)
 {
     const char *key =
         stored_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
     struct store_object *stored = store_get_pending(bootstrap->store, key);
     if (!stored)
-        return put(bootstrap, arena, resource, object, NULL, 0, err);
+        return bootstrap_put(bootstrap, arena, resource, object, NULL, 0, err);
     struct json *old = NULL;
     int64_t revision = stored->revision;
     bool readable = stored_read(arena, stored, &old, NULL) == 0;
     store_object_unref(stored);
     if (!readable)
-        return put(bootstrap, arena, resource, object, NULL, revision, err);
+        return bootstrap_put(bootstrap, arena, resource, object, NULL, revision, err);
     if (!member || str_eq(kube_meta_annotation(old, AUTO_UPDATE), "false"))
         return 0;
     const struct json *is = json_get(old, member), *should = json_get(object, member);
@@ -69,7 +70,7 @@ static int ensure(const struct bootstrap *bootstrap, struct arena *arena,
         return 0;
     struct json *better = json_clone(arena, old);
     json_set(arena, better, member, json_clone(arena, should));
-    return put(bootstrap, arena, resource, better, old, revision, err);
+    return bootstrap_put(bootstrap, arena, resource, better, old, revision, err);
 }
 
 int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *namespace_,
@@ -79,7 +80,7 @@ int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *n
     const struct registry_resource *accounts = registry_built_in("", "v1", "serviceaccounts");
     const struct registry_resource *maps = registry_built_in("", "v1", "configmaps");
     struct json *account = kube_object_make(arena, &accounts->id, namespace_, "default");
-    int r = ensure(bootstrap, arena, accounts, account, NULL, err);
+    int r = bootstrap_ensure(bootstrap, arena, accounts, account, NULL, err);
     if (r < 0 || !bootstrap->ca_pem)
         return r;
     struct json *map = kube_object_make(arena, &maps->id, namespace_, "kube-root-ca.crt");
@@ -87,7 +88,7 @@ int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *n
                              "Contains a CA bundle that can be used to verify the kube-apiserver "
                              "when using internal endpoints.");
     json_set_string(arena, json_ensure_object(arena, map, "data"), "ca.crt", bootstrap->ca_pem);
-    return ensure(bootstrap, arena, maps, map, "data", err);
+    return bootstrap_ensure(bootstrap, arena, maps, map, "data", err);
 }
 
 static int make_namespace(const struct bootstrap *bootstrap, const char *name, struct err *err)
@@ -97,7 +98,7 @@ static int make_namespace(const struct bootstrap *bootstrap, const char *name, s
     struct json *object = kube_object_make(arena, &namespaces->id, NULL, name);
     kind_namespace_defaults(arena, object);
     kind_namespace_create(arena, object);
-    return ensure(bootstrap, arena, namespaces, object, NULL, err);
+    return bootstrap_ensure(bootstrap, arena, namespaces, object, NULL, err);
 }
 
 /* Those an older server made, too; one that is on its way out gets nothing new. */
@@ -126,8 +127,8 @@ static int make_roles(const struct bootstrap *bootstrap, struct err *err)
     struct json *object;
     int r = 0;
     for (size_t i = 0; r == 0 && (object = bootstrap_role_at(arena, i, &resource)); i++)
-        r = ensure(bootstrap, arena, resource, object,
-                   str_eq(resource->id.plural, "clusterroles") ? "rules" : NULL, err);
+        r = bootstrap_ensure(bootstrap, arena, resource, object,
+                             str_eq(resource->id.plural, "clusterroles") ? "rules" : NULL, err);
     return r;
 }
 
@@ -142,7 +143,7 @@ static int make_storage_class(const struct bootstrap *bootstrap, struct err *err
     kube_meta_set_annotation(arena, class_, KUBE_CLASS_DEFAULT_ANNOTATION, "true");
     json_set_string(arena, class_, "provisioner", CLAIM_PROVISIONER);
     schema_default(arena, classes->schema, class_);
-    return ensure(bootstrap, arena, classes, class_, NULL, err);
+    return bootstrap_ensure(bootstrap, arena, classes, class_, NULL, err);
 }
 
 static int make_priority_classes(const struct bootstrap *bootstrap, struct err *err)
@@ -154,7 +155,7 @@ static int make_priority_classes(const struct bootstrap *bootstrap, struct err *
     int r = 0;
     for (size_t i = 0; r == 0 && (class_ = kind_priority_class_system(arena, i)); i++) {
         schema_default(arena, classes->schema, class_);
-        r = ensure(bootstrap, arena, classes, class_, NULL, err);
+        r = bootstrap_ensure(bootstrap, arena, classes, class_, NULL, err);
     }
     return r;
 }

@@ -157,8 +157,10 @@ void engine_set_pod_backend(struct engine *engine, const struct engine_pod_backe
 
 /* Identifies the sender of a request and checks what its path alone decides. NULL: `err` says why
  * it is refused. */
-static const struct identity *identify(struct engine *engine, struct http_exchange *exchange,
-                                       const struct http_request *request, struct err *err)
+static const struct identity *engine_identify_sender(struct engine *engine,
+                                                     struct http_exchange *exchange,
+                                                     const struct http_request *request,
+                                                     struct err *err)
 {
     const struct auth auth = {.token = engine->token,
                               .seal = &engine->seal,
@@ -220,7 +222,7 @@ void engine_admit(struct http_exchange *exchange, void *context)
     const struct http_request *request = forgive_slash(exchange->arena, exchange->request);
     struct err err = ERR_INIT;
     struct route route;
-    const struct identity *identity = identify(engine, exchange, request, &err);
+    const struct identity *identity = engine_identify_sender(engine, exchange, request, &err);
     if (!identity) {
         engine_respond_error(exchange, &err);
         return;
@@ -245,7 +247,7 @@ void engine_handle(struct http_exchange *exchange, void *context)
     struct route route;
     const struct identity *identity = exchange->admission;
     if (!identity)
-        identity = identify(engine, exchange, request, &err);
+        identity = engine_identify_sender(engine, exchange, request, &err);
     if (!identity) {
         engine_respond_error(exchange, &err);
         return;

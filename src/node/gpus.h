@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_NODE_GPUS_H
 #define TRAINYARD_NODE_GPUS_H
 
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 
 /* Returns the number of GPUs, counted by their device files nvidia0, nvidia1, … below `root`. The
  * machine's `root` is "/dev". */

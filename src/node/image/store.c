@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "base/system/file.h"
 #include "node/image/table.h"
-#include "node/pod/spec.h"
-#include "node/pod/state.h"
+#include "node/pod/record/spec.h"
+#include "node/pod/record/state.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/json/json.h"
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 
 /* PATH of a container that uses the machine's files, before the directory of tools. */
 #define IMAGE_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

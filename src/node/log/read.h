@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json/json.h"
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 
 /* Chooses the run whose log is meant: the current or last one, or, with `previous`, the one
  * before. Error messages are those of kubelet and kubectl. */

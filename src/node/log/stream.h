@@ -6,7 +6,7 @@
 
 #include "engine/engine.h"
 #include "loop/loop.h"
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 
 /* All log streams in progress. */
 struct node_log_streams {

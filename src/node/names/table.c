@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "net/dns/message.h"
-#include "node/pod/record.h"
+#include "node/pod/record/record.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>

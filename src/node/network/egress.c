@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
-#include "node/pod/record.h"
+#include "node/pod/record/record.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>

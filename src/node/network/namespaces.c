@@ -11,7 +11,7 @@
 #include "node/network/namespace_probe.h"
 #include "node/network/namespace_socket.h"
 #include "node/plan/kubeconfig.h"
-#include "node/pod/stop.h"
+#include "node/pod/record/stop.h"
 #include "node/process/helper.h"
 #include "node/process/lock.h"
 #include "node/process/orphans.h"

@@ -4,7 +4,7 @@
 #define TRAINYARD_NODE_PLAN_ENVIRONMENT_H
 
 #include "node/objects.h"
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 
 /* Facts that a pod can refer to. */
 struct pod_facts {

@@ -5,7 +5,7 @@
 
 #include "base/json/json.h"
 #include "node/limits/cgroup.h"
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 
 /* The number of processes and threads per pod, unless the pod sets another. It is far above what
  * training needs, and a fork bomb of this size does not stop a machine. */

@@ -7,7 +7,7 @@
 #include "kube/pod_container.h"
 #include "node/image/table.h"
 #include "node/pod/peers.h"
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "kube/step_wrapper.h"
 #include "node/plan/kubeconfig.h"
 #include "node/plan/python.h"
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 #include "node/process/orphans.h"
 
 #include <string.h>

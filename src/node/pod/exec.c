@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "net/stream/pipe_stream.h"
-#include "node/pod/request.h"
+#include "node/pod/record/request.h"
 #include "node/process/fd_message.h"
 
 #include <errno.h>

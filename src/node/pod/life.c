@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "node/pod/record.h"
-#include "node/pod/record_rows.h"
+#include "node/pod/record/record.h"
+#include "node/pod/record/record_rows.h"
 
 static const char *const KINDS[] = {
     [HANDLER_NONE] = "none", [HANDLER_EXEC] = "exec", [HANDLER_HTTP] = "http",

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/json/json.h"
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 #include "node/volume/trash.h"
 
 #define PEERS_MOUNT "/run/trainyard/peers"

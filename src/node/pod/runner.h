@@ -10,7 +10,7 @@
 #include "node/network/addresses.h"
 #include "node/node.h"
 #include "node/objects.h"
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 
 /* Shared by all pods of the machine. */
 struct pod_host {

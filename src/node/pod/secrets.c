@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
-#include "node/pod/record.h"
+#include "node/pod/record/record.h"
 
 enum { LIST_BYTES_MAX = 1024 * 1024, PATHS_MAX = 256 };
 

@@ -4,7 +4,7 @@
 #define TRAINYARD_NODE_POD_STATUS_H
 
 #include "base/json/json.h"
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 
 struct pod_status_input {
     const struct json *pod;

@@ -5,7 +5,7 @@
 #define TRAINYARD_NODE_POD_SUPERVISOR_H
 
 #include "loop/loop.h"
-#include "node/pod/stop.h"
+#include "node/pod/record/stop.h"
 
 #include <sys/types.h>
 

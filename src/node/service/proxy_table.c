@@ -2,7 +2,7 @@
 #include "node/service/proxy_table.h"
 
 #include "base/str.h"
-#include "node/pod/record.h"
+#include "node/pod/record/record.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

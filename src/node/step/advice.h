@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_NODE_STEP_ADVICE_H
 #define TRAINYARD_NODE_STEP_ADVICE_H
 
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 
 struct step_advice {
     char reason[POD_REASON_MAX]; /* of the event: "ReadOnlyPath" */

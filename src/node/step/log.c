@@ -2,7 +2,7 @@
 #include "node/step/log.h"
 
 #include "node/log/container_log.h"
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

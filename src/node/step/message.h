@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_NODE_STEP_MESSAGE_H
 #define TRAINYARD_NODE_STEP_MESSAGE_H
 
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 
 /* Creates an empty file that every user in the container may write to. */
 int step_message_prepare(const char *directory, const char *container, struct err *err);

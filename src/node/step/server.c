@@ -3,7 +3,7 @@
  * it. */
 #include "node/step/server.h"
 
-#include "node/pod/request.h"
+#include "node/pod/record/request.h"
 #include "node/process/fd_message.h"
 #include "node/step/exec.h"
 

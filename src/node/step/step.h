@@ -6,7 +6,7 @@
 #define TRAINYARD_NODE_STEP_STEP_H
 
 #include "base/err.h"
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 
 #include <signal.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 #define TRAINYARD_NODE_STEP_SUPERVISOR_H
 
 #include "base/state_machine.h"
-#include "node/pod/stop.h"
+#include "node/pod/record/stop.h"
 #include "node/step/life.h"
 #include "node/step/sandbox/container.h"
 #include "node/step/server.h"

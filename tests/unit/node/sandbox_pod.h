@@ -6,7 +6,7 @@
 #include "node_test.h"
 
 #include "node/network/namespaces.h"
-#include "node/pod/stop.h"
+#include "node/pod/record/stop.h"
 
 enum { DEADLINE_MS = 60 * 1000 };
 

@@ -9,7 +9,7 @@
 #include "base/json/json.h"
 #include "base/str.h"
 #include "base/system/file.h"
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 #include "node/step/command.h"
 
 #include <errno.h>

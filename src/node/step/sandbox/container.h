@@ -4,7 +4,7 @@
 #define TRAINYARD_NODE_STEP_SANDBOX_CONTAINER_H
 
 #include "node/log/container_log.h"
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 #include "node/step/helper/tap.h"
 #include "node/step/log.h"
 #include "node/step/sandbox/share.h"

@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_NODE_STEP_SANDBOX_HOST_ROOT_H
 #define TRAINYARD_NODE_STEP_SANDBOX_HOST_ROOT_H
 
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 
 /* Mounts the root at `mount_point`, which becomes the working directory, with empty directories
  * for /proc, /sys, /dev, /run and /tmp. The directory is container->layer, so the container can

@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_NODE_STEP_SANDBOX_IMAGE_H
 #define TRAINYARD_NODE_STEP_SANDBOX_IMAGE_H
 
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 
 /* Mounts the root at `mount_point`. Writes go to container->layer, or to memory if the file system
  * of the layer does not support overlays. If the kernel refuses overlays, the root is read-only

@@ -4,7 +4,7 @@
 #ifndef TRAINYARD_NODE_STEP_SANDBOX_LAYER_H
 #define TRAINYARD_NODE_STEP_SANDBOX_LAYER_H
 
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 
 /* Creates an empty container->layer and removes the one of the run before. */
 int step_layer_make(const struct pod_container *container, struct err *err);

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_NODE_STEP_SANDBOX_LIMITS_H
 #define TRAINYARD_NODE_STEP_SANDBOX_LIMITS_H
 
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 
 /* Creates the pod's control groups, before its first container. step_limits_end_pod() removes them
  * after the last one, and kills what is still in them. */

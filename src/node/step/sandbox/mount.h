@@ -5,7 +5,7 @@
 #define TRAINYARD_NODE_STEP_SANDBOX_MOUNT_H
 
 #include "base/err.h"
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 
 #include <stdbool.h>
 

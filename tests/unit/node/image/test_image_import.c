@@ -5,8 +5,8 @@
 #include "node/image/store.h"
 #include "node/image/table.h"
 #include "node/node.h"
-#include "node/pod/spec.h"
-#include "node/pod/state.h"
+#include "node/pod/record/spec.h"
+#include "node/pod/record/state.h"
 #include "tar_write.h"
 #include "tls/tls.h"
 

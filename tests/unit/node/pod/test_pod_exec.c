@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "net/stream/stream.h"
 #include "node/pod/exec.h"
-#include "node/pod/request.h"
+#include "node/pod/record/request.h"
 #include "node/process/fd_message.h"
 
 #include <fcntl.h>

@@ -3,9 +3,9 @@
  * supervisor may be of an earlier version. */
 #include "node_test.h"
 
-#include "node/pod/request.h"
-#include "node/pod/spec.h"
-#include "node/pod/stop.h"
+#include "node/pod/record/request.h"
+#include "node/pod/record/spec.h"
+#include "node/pod/record/stop.h"
 #include "scratch_directory.h"
 
 static const char SPEC[] = "boot 4f0c-1\n"

@@ -2,7 +2,7 @@
  * too long is refused. */
 #include "node_test.h"
 
-#include "node/pod/request.h"
+#include "node/pod/record/request.h"
 #include "node/process/fd_message.h"
 
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* Specs and states survive being written and read; what is broken is refused with its line. */
 #include "node_test.h"
 
-#include "node/pod/record.h"
-#include "node/pod/spec.h"
-#include "node/pod/state.h"
+#include "node/pod/record/record.h"
+#include "node/pod/record/spec.h"
+#include "node/pod/record/state.h"
 #include "scratch_directory.h"
 
 static int parse(struct arena *arena, const char *text, struct pod_spec *spec, struct err *err)

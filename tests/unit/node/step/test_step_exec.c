@@ -11,7 +11,7 @@
 #include "base/system/file.h"
 #include "node/limits/cgroup_base.h"
 #include "node/network/namespaces.h"
-#include "node/pod/request.h"
+#include "node/pod/record/request.h"
 #include "node/process/fd_message.h"
 #include "node/step/exec.h"
 #include "node/step/server.h"

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "node/pod/cpu_time.h"
-#include "node/pod/request.h"
+#include "node/pod/record/request.h"
 #include "node/process/fd_message.h"
 #include "node/step/server.h"
 

@@ -1,11 +1,11 @@
 /* The files that say how and when a pod ends; see pod/stop.h. */
-#include "node/pod/stop.h"
+#include "node/pod/record/stop.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
-#include "node/pod/record.h"
-#include "node/pod/record_rows.h"
+#include "node/pod/record/record.h"
+#include "node/pod/record/record_rows.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,10 +1,10 @@
 /* The text form of a pod's state; see pod/state.h. Every key is one row of a table. */
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "node/pod/record.h"
-#include "node/pod/record_rows.h"
+#include "node/pod/record/record.h"
+#include "node/pod/record/record_rows.h"
 
 #include <limits.h>
 

@@ -1,9 +1,9 @@
 /* Reads and writes fields as records, over tables; see pod/record_rows.h. */
-#include "node/pod/record_rows.h"
+#include "node/pod/record/record_rows.h"
 
 #include "base/str.h"
 #include "node/plan/strings.h"
-#include "node/pod/record.h"
+#include "node/pod/record/record.h"
 
 static const void *row_field(const struct record_row *row, const void *object)
 {

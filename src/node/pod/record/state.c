@@ -1,6 +1,6 @@
 /* The state of a pod, in memory and in its file; see pod/state.h. pod/state_text.c has its text
  * form. */
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 
 #include "base/mem.h"
 #include "base/str.h"

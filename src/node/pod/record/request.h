@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 
 #define POD_SOCKET "socket" /* the name of the socket in the pod's directory */
 

@@ -1,10 +1,10 @@
 /* Requests to a supervisor and its answers, written and read; see pod/request.h. */
-#include "node/pod/request.h"
+#include "node/pod/record/request.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "node/pod/record.h"
-#include "node/pod/record_rows.h"
+#include "node/pod/record/record.h"
+#include "node/pod/record/record_rows.h"
 
 static const char *const REQUEST_KINDS[] = {[POD_EXEC] = "exec", [POD_ATTACH] = "attach"};
 static const char *const ANSWER_KINDS[] = {

@@ -1,10 +1,10 @@
 /* The text form of the supervisor's orders; see pod/spec.h. Every key is one row of a table. */
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "node/pod/record.h"
-#include "node/pod/record_rows.h"
+#include "node/pod/record/record.h"
+#include "node/pod/record/record_rows.h"
 
 #define ID_MAX (UINT32_MAX - 1) /* of users and groups */
 

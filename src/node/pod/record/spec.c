@@ -1,6 +1,6 @@
 /* Builds the supervisor's orders, and stores and loads their file; see pod/spec.h. pod/spec_text.c
  * has their text form. */
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "node/pod/spec.h"
+#include "node/pod/record/spec.h"
 
 #include <stdbool.h>
 #include <stdint.h>

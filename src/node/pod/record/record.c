@@ -1,5 +1,5 @@
 /* The text form of specs and states; see pod/record.h. */
-#include "node/pod/record.h"
+#include "node/pod/record/record.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_NODE_POD_STOP_H
 #define TRAINYARD_NODE_POD_STOP_H
 
-#include "node/pod/state.h"
+#include "node/pod/record/state.h"
 
 /* The order to end a pod, in <directory>/stop. It is written before the supervisor is signalled. */
 struct pod_stop {
