@@ -229,7 +229,7 @@ wait_until "the success to be counted" counts_success one
 assert_eq "jobs of the one that stands by" "" "$(metric two "training_operator_jobs_created_total$labels")"
 assert_eq "pods watched" 2 "$(metric one 'trainyard_watched_objects{controller="tfjob-controller",resource="pods"}')"
 [ "$(metric one 'rest_client_requests_total{code="201",method="POST"}')" -ge 4 ] || fail "no POST was counted"
-grep -q '^{"time":.*"subject":"operator","message":"leads' "$SCRATCH/one.log" || fail "its log is no JSON"
+grep -q '^{"time":.*"subject":"operator","message":"is the leader' "$SCRATCH/one.log" || fail "its log is no JSON"
 
 # ---- The leader is killed in the middle of a job
 

@@ -146,7 +146,7 @@ if [ "$(id -u)" = 0 ]; then
         HOME=/tmp chroot . /trainyard up --port 0 --state /tmp/state
         chroot . /trainyard down --wipe --state /tmp/state' - "$SCRATCH/chroot" "$TRAINYARD" "$(dirname "$TRAINYARD")/trainyard-step" \
         >"$SCRATCH/out" 2>"$SCRATCH/err" || fail "up in a chroot that is no mount point: $(cat "$SCRATCH/err")"
-    assert_contains "up in a chroot" "root directory is no mount point" "$(cat "$SCRATCH/out")"
+    assert_contains "up in a chroot" "root directory is not a mount point" "$(cat "$SCRATCH/out")"
     rm -rf "$SCRATCH/chroot"
 fi
 
