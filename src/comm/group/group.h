@@ -73,8 +73,9 @@ struct comm_options {
     void *context;
 };
 
-/* Returns when every member is connected to every other. Of what the options point to it keeps only
- * `stop`, `shape_text`, the functions and their context. */
+/* Returns when every member is connected to every other. After the call the group uses only
+ * `stop`, `shape_text`, the functions and their context; the caller may free everything else that
+ * the options point to. */
 int comm_group_open(const struct comm_options *options, struct comm_group **ret, struct err *err);
 
 /* Tells the others that this member leaves, so that they do not take it for lost. NULL-safe;

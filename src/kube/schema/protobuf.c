@@ -316,7 +316,7 @@ static int add_entry(struct reader *reader, struct json *map, const struct schem
     return 0;
 }
 
-/* Of several entries with the same key the last counts. */
+/* If several entries have the same key, the last one counts. */
 static void unite_entries(struct json *map)
 {
     _cleanup_json_names_ struct json_names names = {0};

@@ -22,7 +22,8 @@ enum {
 struct face_strangers {
     size_t people;   /* 0: nothing was measured */
     size_t pairs;    /* pairs of a picture and a person */
-    bool trained_on; /* measured on people the model was trained on, whom it tells apart better */
+    bool trained_on; /* measured on people of the training data, which the model tells apart better
+                      */
     double quantiles[FACE_STRANGERS_QUANTILES]; /* ascending; threshold.c lists the fractions */
 };
 
@@ -62,10 +63,10 @@ struct face_threshold {
     enum face_threshold_source source;
 };
 
-/* For a gallery of `people` people, to each of whom a stranger may be near, such that a fraction
- * `rate` of strangers is accepted as one of them. Uses the distribution of the gallery if it has
- * enough people and pairs for this rate, else that of the model, else that of the gallery after
- * all. */
+/* The threshold for a gallery of `people` people at which a fraction `rate` of strangers is
+ * accepted. A stranger is accepted if any person of the gallery is near enough. Uses the
+ * distribution of the gallery if it has enough people and pairs for this rate, else that of the
+ * model, else that of the gallery after all. */
 struct face_threshold face_threshold_of(const struct face_strangers *gallery,
                                         const struct face_strangers *model, size_t people,
                                         double rate);

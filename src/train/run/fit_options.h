@@ -8,7 +8,7 @@
 
 #include <signal.h>
 
-/* Who trains together, and how they are connected. */
+/* The processes that train together, and how they are connected. */
 struct fit_cluster_values {
     const char *ps_hosts, *worker_hosts, *job_name, *log, *wire;
     int64_t task_index, join_timeout, min_workers;
