@@ -6,7 +6,7 @@
 #include "engine/api/rest.h"
 #include "engine/controllers/claim_binder.h"
 #include "engine/kinds/kinds.h"
-#include "engine/kinds/meta.h"
+#include "kube/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/schema/default.h"
 #include "kube/storage_class.h"

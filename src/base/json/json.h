@@ -52,7 +52,7 @@ struct json_limits {
     size_t nodes; /* values in all; 0: JSON_NODES_MAX */
     bool repeats; /* a name may stand twice in one object: so it does in the tree, too */
 };
-/* A stored object may nest 128 levels deep (engine/api/stored.h); the rest is for the lists, Tables
+/* A stored object may nest 128 levels deep (engine/kinds/stored.h); the rest is for the lists, Tables
  * and events around it. */
 enum { JSON_DEPTH_MAX = 144, JSON_NODES_MAX = 4 * 1000 * 1000 };
 

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "engine/api/stored.h"
+#include "engine/kinds/stored.h"
 #include "engine/kinds/registry.h"
 
 #include <stdlib.h>

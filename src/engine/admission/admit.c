@@ -4,8 +4,8 @@
 #include "base/str.h"
 #include "engine/api/rest.h"
 #include "engine/bootstrap.h"
-#include "engine/kinds/defaults.h"
-#include "engine/kinds/meta.h"
+#include "kube/kinds/defaults.h"
+#include "kube/kinds/meta.h"
 #include "engine/scheduler/taints.h"
 #include "kube/object.h"
 

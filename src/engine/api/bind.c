@@ -1,7 +1,7 @@
 /* POST pods/NAME/binding: the scheduler's word on which node runs a pod. */
 #include "base/str.h"
 #include "engine/api/rest.h"
-#include "engine/kinds/meta.h"
+#include "kube/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/status.h"
 

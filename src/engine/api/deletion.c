@@ -2,7 +2,7 @@
 #include "engine/api/deletion.h"
 
 #include "base/str.h"
-#include "engine/kinds/meta.h"
+#include "kube/kinds/meta.h"
 #include "kube/object.h"
 #include "net/http/http.h"
 

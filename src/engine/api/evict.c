@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "engine/api/deletion.h"
 #include "engine/api/rest.h"
-#include "engine/kinds/meta.h"
+#include "kube/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/status.h"
 

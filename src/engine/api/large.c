@@ -5,7 +5,7 @@
  * would have before: what one handler reads from the store and writes back stays one step. */
 #include "base/mem.h"
 #include "engine/api/rest.h"
-#include "engine/kinds/meta.h"
+#include "kube/kinds/meta.h"
 #include "engine/watch/watchers.h"
 
 #include <stdlib.h>

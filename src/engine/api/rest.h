@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 #include "engine/access/access.h"
 #include "engine/api/route.h"
-#include "engine/api/stored.h"
+#include "engine/kinds/stored.h"
 #include "engine/bootstrap.h"
 #include "engine/engine.h"
 #include "engine/kinds/registry.h"

@@ -3,7 +3,7 @@
 #include "engine/api/version_trees.h"
 
 #include "base/mem.h"
-#include "engine/api/stored.h"
+#include "engine/kinds/stored.h"
 
 #include <stdlib.h>
 

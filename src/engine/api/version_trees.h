@@ -13,7 +13,7 @@ struct version_trees *version_trees_free(struct version_trees *trees);
 
 /* Everybody's, so it is not to be changed. It lives until two others were asked for: a change has a
  * version before and one after. NULL: it cannot be read
- * (engine/api/stored.h). */
+ * (engine/kinds/stored.h). */
 const struct json *version_trees_get(struct version_trees *trees, struct store_object *version);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "engine/api/rest.h"
 #include "engine/crd/definition.h"
-#include "engine/kinds/meta.h"
+#include "kube/kinds/meta.h"
 #include "kube/object.h"
 #include "kube/schema/default.h"
 #include "kube/schema/validate.h"

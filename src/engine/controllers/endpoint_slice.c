@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/endpoints.h"
-#include "engine/kinds/service_spec.h"
+#include "kube/kinds/service_spec.h"
 #include "kube/object.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "engine/controllers/endpoint_slice.h"
 #include "engine/controllers/workloads.h"
-#include "engine/kinds/service_spec.h"
+#include "kube/kinds/service_spec.h"
 #include "kube/object.h"
 #include "kube/selector.h"
 

@@ -5,7 +5,7 @@
 #include "base/vec.h"
 #include "engine/controllers/endpoints.h"
 #include "engine/controllers/hub.h"
-#include "engine/kinds/service_spec.h"
+#include "kube/kinds/service_spec.h"
 #include "kube/client/workqueue.h"
 #include "kube/object.h"
 #include "kube/selector.h"

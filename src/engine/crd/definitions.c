@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/stored.h"
+#include "engine/kinds/stored.h"
 #include "engine/crd/definition.h"
 #include "engine/watch/watchers.h"
 #include "kube/object.h"

@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/crd/definition.h"
-#include "engine/kinds/meta.h"
+#include "kube/kinds/meta.h"
 #include "kube/object.h"
 
 /* ---- Conditions ------------------------------------------------------------------------------ */

@@ -6,8 +6,8 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "engine/api/rest.h"
-#include "engine/kinds/rule.h"
-#include "engine/kinds/service_spec.h"
+#include "kube/kinds/rule.h"
+#include "kube/kinds/service_spec.h"
 #include "kube/object.h"
 
 #include <arpa/inet.h>

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "engine/api/stored.h"
+#include "engine/kinds/stored.h"
 #include "every_kind.h"
 #include "kube/object.h"
 #include "test_scale.h"

@@ -1,0 +1,67 @@
+/* What a Job is when it does not say, and the labels by which its pods are known: as Kubernetes
+ * 1.28 writes them. */
+#include "engine/kinds/kinds.h"
+
+#include "base/str.h"
+#include "engine/controllers/job/job.h"
+#include "kube/kinds/defaults.h"
+#include "kube/object.h"
+
+void kind_job_defaults(struct arena *arena, struct json *job)
+{
+    struct json *spec = json_get(job, "spec");
+    if (!json_get(spec, "completions") && !json_get(spec, "parallelism"))
+        json_set_int(arena, spec, "completions", 1);
+    default_int(arena, spec, "parallelism", 1);
+    kind_pod_spec_defaults(arena, json_at(spec, "template", "spec", NULL));
+}
+
+static void label(struct arena *arena, struct json *labels, const char *key, const char *value)
+{
+    if (!json_get(labels, key)) /* one that says otherwise is refused by validation */
+        json_set_string(arena, labels, key, value);
+}
+
+static bool may_hold(const struct json *object, const char *name)
+{
+    const struct json *value = json_get(object, name);
+    return !value || value->type == JSON_NULL || value->type == JSON_OBJECT;
+}
+
+/* The uid in the selector makes the pods of this job match this job only, also after another of its
+ * name. */
+static void generate_selector(struct arena *arena, struct json *job, struct json *spec)
+{
+    struct json *template_ = json_get(spec, "template");
+    if (!may_hold(spec, "selector") || !template_ || template_->type != JSON_OBJECT ||
+        !may_hold(template_, "metadata") || !may_hold(json_get(template_, "metadata"), "labels") ||
+        !may_hold(json_get(spec, "selector"), "matchLabels"))
+        return;
+    struct json *labels =
+        json_ensure_object(arena, json_ensure_object(arena, template_, "metadata"), "labels");
+    label(arena, labels, JOB_UID_LABEL, kube_meta_uid(job));
+    label(arena, labels, JOB_NAME_LABEL, kube_meta_name(job));
+    label(arena, labels, JOB_UID_LABEL_OLD, kube_meta_uid(job));
+    label(arena, labels, JOB_NAME_LABEL_OLD, kube_meta_name(job));
+    label(arena,
+          json_ensure_object(arena, json_ensure_object(arena, spec, "selector"), "matchLabels"),
+          JOB_UID_LABEL, kube_meta_uid(job));
+}
+
+/* A job that has no labels has those of its pods. */
+static void take_labels(struct arena *arena, struct json *job, const struct json *spec)
+{
+    const struct json *labels = json_at(spec, "template", "metadata", "labels", NULL);
+    if (json_count(labels) > 0 && json_count(kube_meta_labels(job)) == 0)
+        json_set(arena, json_ensure_object(arena, job, "metadata"), "labels",
+                 json_clone(arena, labels));
+}
+
+void kind_job_create(struct arena *arena, struct json *job)
+{
+    struct json *spec = json_get(job, "spec");
+    json_set(arena, job, "status", json_object(arena)); /* the controller's word alone */
+    if (spec && spec->type == JSON_OBJECT && !json_get_bool(spec, "manualSelector", false))
+        generate_selector(arena, job, spec);
+    take_labels(arena, job, spec);
+}

@@ -1,0 +1,117 @@
+/* Roles and their bindings: what is refused, in Kubernetes' words. */
+#include "engine/kinds/kinds.h"
+
+#include "base/str.h"
+#include "kube/kinds/meta.h"
+#include "engine/kinds/registry.h"
+
+static const char GROUP[] = "rbac.authorization.k8s.io";
+
+enum { RULES_MAX = 1000 };
+
+static void validate_rule(struct field_errors *errors, const struct json *rule, bool namespaced,
+                          const char *field)
+{
+    const struct json *paths = json_get(rule, "nonResourceURLs");
+    if (json_count(json_get(rule, "verbs")) == 0)
+        field_required(errors, field_path(errors, "%s.verbs", field),
+                       "verbs must contain at least one value");
+    if (json_count(paths) > 0) {
+        if (namespaced)
+            field_invalid(errors, field_path(errors, "%s.nonResourceURLs", field), paths,
+                          "namespaced rules cannot apply to non-resource URLs");
+        if (json_count(json_get(rule, "apiGroups")) || json_count(json_get(rule, "resources")) ||
+            json_count(json_get(rule, "resourceNames")))
+            field_invalid(errors, field_path(errors, "%s.nonResourceURLs", field), paths,
+                          "rules cannot apply to both regular resources and non-resource URLs");
+        return;
+    }
+    if (json_count(json_get(rule, "apiGroups")) == 0)
+        field_required(errors, field_path(errors, "%s.apiGroups", field),
+                       "resource rules must supply at least one api group");
+    if (json_count(json_get(rule, "resources")) == 0)
+        field_required(errors, field_path(errors, "%s.resources", field),
+                       "resource rules must supply at least one resource");
+}
+
+void kind_role_validate(struct field_errors *errors, const struct json *role,
+                        const struct json *old)
+{
+    const struct json *rules = json_get(role, "rules");
+    bool namespaced = str_eq(json_get_string(role, "kind", ""), "Role");
+    size_t position = 0;
+    if (json_count(rules) > RULES_MAX)
+        field_invalid(errors, "rules", NULL, "must have at most %d items", RULES_MAX);
+    JSON_EACH (rule, rules) {
+        validate_rule(errors, rule, namespaced, field_path(errors, "rules[%zu]", position++));
+    }
+}
+
+/* ---- Bindings -------------------------------------------------------------------------------- */
+
+static void validate_role_ref(struct field_errors *errors, const struct json *ref, bool namespaced)
+{
+    static const char *const groups[] = {GROUP, NULL};
+    static const char *const inside[] = {"Role", "ClusterRole", NULL};
+    static const char *const outside[] = {"ClusterRole", NULL};
+    const char *group = json_get_string(ref, "apiGroup", GROUP);
+    const char *kind = json_get_string(ref, "kind", "");
+    const char *name = json_get_string(ref, "name", "");
+    if (!str_eq(group, GROUP))
+        field_unsupported(errors, "roleRef.apiGroup", group, groups);
+    if (!str_eq(kind, "ClusterRole") && !(namespaced && str_eq(kind, "Role")))
+        field_unsupported(errors, "roleRef.kind", kind, namespaced ? inside : outside);
+    if (name[0] == '\0')
+        field_required(errors, "roleRef.name", NULL);
+    else if (meta_name_complaint(NAME_PATH, name))
+        field_invalid(errors, "roleRef.name", json_get(ref, "name"), "%s",
+                      meta_name_complaint(NAME_PATH, name));
+}
+
+/* An account of a binding within a namespace is of that namespace where it names none. */
+static void validate_subject(struct field_errors *errors, const struct json *subject,
+                             bool namespaced, const char *field)
+{
+    static const char *const kinds[] = {"ServiceAccount", "User", "Group", NULL};
+    const char *kind = json_get_string(subject, "kind", "");
+    const char *name = json_get_string(subject, "name", "");
+    bool account = str_eq(kind, "ServiceAccount");
+    const char *group = account ? "" : GROUP;
+    if (!account && !str_eq(kind, "User") && !str_eq(kind, "Group"))
+        field_unsupported(errors, field_path(errors, "%s.kind", field), kind, kinds);
+    else if (!str_eq(json_get_string(subject, "apiGroup", group), group))
+        field_unsupported(errors, field_path(errors, "%s.apiGroup", field),
+                          json_get_string(subject, "apiGroup", ""),
+                          (const char *const[]){group, NULL});
+    if (name[0] == '\0')
+        field_required(errors, field_path(errors, "%s.name", field), NULL);
+    else if (account && meta_name_complaint(NAME_SUBDOMAIN, name))
+        field_invalid(errors, field_path(errors, "%s.name", field), json_get(subject, "name"), "%s",
+                      meta_name_complaint(NAME_SUBDOMAIN, name));
+    if (account && !namespaced && json_get_string(subject, "namespace", "")[0] == '\0')
+        field_required(errors, field_path(errors, "%s.namespace", field), NULL);
+}
+
+void kind_binding_validate(struct field_errors *errors, const struct json *binding,
+                           const struct json *old)
+{
+    const struct json *ref = json_get(binding, "roleRef"), *before = json_get(old, "roleRef");
+    size_t position = 0;
+    bool namespaced = str_eq(json_get_string(binding, "kind", ""), "RoleBinding");
+    validate_role_ref(errors, ref, namespaced);
+    if (before && ref && !json_equal(before, ref))
+        field_invalid(errors, "roleRef", ref, "cannot change roleRef");
+    JSON_EACH (subject, json_get(binding, "subjects"))
+        validate_subject(errors, subject, namespaced,
+                         field_path(errors, "subjects[%zu]", position++));
+}
+
+/* The groups a reference may leave out, as Kubernetes fills them in. */
+void kind_binding_defaults(struct arena *arena, struct json *binding)
+{
+    JSON_EACH (subject, json_get(binding, "subjects")) {
+        if (!json_get(subject, "apiGroup") &&
+            !str_eq(json_get_string(subject, "kind", ""), "ServiceAccount"))
+            json_set_string(arena, subject, "apiGroup", GROUP);
+    }
+}

@@ -1,0 +1,193 @@
+/* Services: reached at a cluster address of their own, at a port of every node, at their pods
+ * themselves where clusterIP is "None", or under a name that stands for another. What a service
+ * leaves open is filled in here; service_addresses.c gives out addresses and ports,
+ * service_validate.c refuses. */
+#include "engine/kinds/kinds.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/api/rest.h"
+#include "engine/engine.h"
+#include "kube/kinds/defaults.h"
+#include "kube/kinds/rule.h"
+#include "engine/kinds/service_addresses.h"
+#include "kube/kinds/service_spec.h"
+#include "kube/kinds/service_validate.h"
+
+enum { AFFINITY_SECONDS = 3 * 3600 };
+
+static void default_port(struct arena *arena, struct json *port)
+{
+    const struct json *number = json_get(port, "port");
+    const struct json *target = json_get(port, "targetPort");
+    bool zero = target && target->type == JSON_INT && target->integer == 0;
+    if (number && (default_is_missing(port, "targetPort") || zero))
+        json_set(arena, port, "targetPort", json_clone(arena, number));
+}
+
+static void default_affinity(struct arena *arena, struct json *spec)
+{
+    const char *affinity = json_get_string(spec, "sessionAffinity", "");
+    if (str_eq(affinity, "None")) {
+        json_remove(spec, "sessionAffinityConfig");
+    } else if (str_eq(affinity, "ClientIP")) {
+        struct json *config = json_ensure_object(arena, spec, "sessionAffinityConfig");
+        default_int(arena, json_ensure_object(arena, config, "clientIP"), "timeoutSeconds",
+                    AFFINITY_SECONDS);
+    }
+}
+
+void kind_service_defaults(struct arena *arena, struct json *service)
+{
+    struct json *spec = json_get(service, "spec");
+    if (service_is(spec, "ClusterIP") || service_has_node_ports(spec))
+        default_string(arena, spec, "internalTrafficPolicy", "Cluster");
+    if (service_is_external(spec))
+        default_string(arena, spec, "externalTrafficPolicy", "Cluster");
+    if (service_is(spec, "LoadBalancer"))
+        default_bool(arena, spec, "allocateLoadBalancerNodePorts", true);
+    default_affinity(arena, spec);
+    JSON_EACH (port, json_get(spec, "ports"))
+        default_port(arena, port);
+}
+
+/* ---- What goes with the type that it was for ------------------------------------------------- */
+
+/* Unless somebody changed it besides: then validation shall refuse it. */
+static void drop(struct json *spec, const struct json *before, const char *name)
+{
+    if (rule_same(json_get(spec, name), json_get(before, name)))
+        json_remove(spec, name);
+}
+
+static void drop_node_ports(struct json *spec, const struct json *before)
+{
+    struct service_node_ports had = {0};
+    service_node_ports_add(&had, before);
+    JSON_EACH (port, json_get(spec, "ports")) {
+        int64_t number = json_get_int(port, "nodePort", 0);
+        if (number && !service_node_ports_has(&had, number))
+            return;
+    }
+    JSON_EACH (port, json_get(spec, "ports"))
+        json_remove(port, "nodePort");
+}
+
+static void drop_of_type(struct json *spec, const struct json *before)
+{
+    if (service_is(spec, "ExternalName") && !service_is(before, "ExternalName")) {
+        if (rule_same(json_get(spec, "clusterIP"), json_get(before, "clusterIP")))
+            drop(spec, before, "clusterIPs");
+        drop(spec, before, "clusterIP");
+        drop(spec, before, "ipFamilies");
+        drop(spec, before, "ipFamilyPolicy");
+    }
+    if (service_has_node_ports(before) && !service_has_node_ports(spec))
+        drop_node_ports(spec, before);
+    if (service_has_health_port(before) && !service_has_health_port(spec))
+        drop(spec, before, "healthCheckNodePort");
+    if (service_is(before, "LoadBalancer") && !service_is(spec, "LoadBalancer")) {
+        drop(spec, before, "allocateLoadBalancerNodePorts");
+        drop(spec, before, "loadBalancerClass");
+    }
+    if (service_is_external(before) && !service_is_external(spec))
+        drop(spec, before, "externalTrafficPolicy");
+}
+
+/* ---- Addresses as they are written, and their families --------------------------------------- */
+
+static struct json *array_of(struct arena *arena, const struct json *first)
+{
+    struct json *array = json_array(arena);
+    json_append(array, json_clone(arena, first));
+    return array;
+}
+
+/* Clients that know one address only write clusterIP alone. */
+static void complete_addresses(struct arena *arena, struct json *spec, const struct json *before)
+{
+    bool kept = before && !service_is(before, "ExternalName");
+    if (kept && default_is_missing(spec, "clusterIP") && json_get(before, "clusterIP"))
+        json_set(arena, spec, "clusterIP", json_clone(arena, json_get(before, "clusterIP")));
+    if (kept && json_count(json_get(spec, "clusterIPs")) == 0 && json_get(before, "clusterIPs"))
+        json_set(arena, spec, "clusterIPs", json_clone(arena, json_get(before, "clusterIPs")));
+    bool changed = kept && !rule_same(json_get(spec, "clusterIP"), json_get(before, "clusterIP")) &&
+                   rule_same(json_get(spec, "clusterIPs"), json_get(before, "clusterIPs"));
+    bool alone = json_count(json_get(spec, "clusterIPs")) == 0;
+    if (!default_is_missing(spec, "clusterIP") && (changed || alone))
+        json_set(arena, spec, "clusterIPs", array_of(arena, json_get(spec, "clusterIP")));
+}
+
+/* Nobody looks for the pods of such a service: its endpoints may be of either family. */
+static bool is_by_hand(const struct json *spec)
+{
+    return service_is_headless(spec) && json_count(json_get(spec, "selector")) == 0;
+}
+
+static void complete_policy(struct arena *arena, struct json *spec, const struct json *before)
+{
+    const char *had = json_get_string(before, "ipFamilyPolicy", "");
+    default_string(arena, spec, "ipFamilyPolicy",
+                   had[0]             ? had
+                   : is_by_hand(spec) ? "RequireDualStack"
+                                      : "SingleStack");
+    bool single = str_eq(json_get_string(spec, "ipFamilyPolicy", ""), "SingleStack");
+    const struct json *families = json_get(spec, "ipFamilies");
+    if (single && json_count(families) > 1 && rule_same(families, json_get(before, "ipFamilies")))
+        json_set(arena, spec, "ipFamilies", array_of(arena, json_first(families)));
+}
+
+/* The families of a service whose addresses are right in themselves; IPv4 is all there is here. */
+static void assign_families(struct field_errors *errors, struct json *spec)
+{
+    struct arena *arena = errors->arena;
+    struct json *families = json_ensure_array(arena, spec, "ipFamilies");
+    const struct json *policy = json_get(spec, "ipFamilyPolicy");
+    const char *stack = json_get_string(spec, "ipFamilyPolicy", "");
+    bool by_hand = is_by_hand(spec), single = str_eq(stack, "SingleStack");
+    size_t position = 0;
+    if (single && json_count(families) > 1)
+        field_invalid(errors, "spec.ipFamilyPolicy", policy,
+                      "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families "
+                      "are specified");
+    else if (!by_hand && str_eq(stack, "RequireDualStack"))
+        field_invalid(errors, "spec.ipFamilyPolicy", policy,
+                      "this cluster is not configured for dual-stack services");
+    JSON_EACH (family, families) {
+        if (!by_hand && !str_eq(json_text(family), "IPv4"))
+            field_invalid(errors, field_path(errors, "spec.ipFamilies[%zu]", position), family,
+                          "not configured on this cluster");
+        position++;
+    }
+    if (json_count(families) == 0)
+        json_append(families, json_string(arena, "IPv4"));
+    if (by_hand && !single && json_count(families) == 1)
+        json_append(
+            families,
+            json_string(arena, str_eq(json_text(json_first(families)), "IPv4") ? "IPv6" : "IPv4"));
+}
+
+void kind_service_assign(struct engine *engine, struct field_errors *errors, struct json *service,
+                         const struct json *old)
+{
+    struct json *spec = json_ensure_object(errors->arena, service, "spec");
+    const struct json *before = json_get(old, "spec");
+    if (before)
+        drop_of_type(spec, before);
+    if (!service_is(spec, "ExternalName")) {
+        complete_addresses(errors->arena, spec, before);
+        complete_policy(errors->arena, spec, before);
+        kind_service_validate_addresses(errors, spec);
+        if (errors->count == 0)
+            assign_families(errors, spec);
+    }
+    if (errors->count == 0)
+        service_addresses_assign(engine_service_addresses(engine), errors, service, old);
+}
+
+void kind_service_create(struct arena *arena, struct json *service)
+{
+    struct json *status = json_object(arena);
+    json_set(arena, status, "loadBalancer", json_object(arena));
+    json_set(arena, service, "status", status);
+}

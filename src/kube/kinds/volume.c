@@ -1,0 +1,262 @@
+/* PersistentVolumeClaims and PersistentVolumes. */
+#include "engine/kinds/kinds.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/controllers/claim_binder.h"
+#include "kube/kinds/pod/validate.h"
+#include "kube/kinds/rule.h"
+#include "kube/object.h"
+#include "kube/quantity.h"
+
+#include <string.h>
+
+static const char *const ACCESS_MODES[] = {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce",
+                                           "ReadWriteOncePod", NULL};
+
+static const char *const VOLUME_MODES[] = {"Block", "Filesystem", NULL};
+
+static void set_phase(struct arena *arena, struct json *object, const char *phase)
+{
+    struct json *status = json_object(arena);
+    json_set_string(arena, status, "phase", phase);
+    json_set(arena, object, "status", status);
+}
+
+static void protect(struct arena *arena, struct json *object, const char *finalizer)
+{
+    if (!kube_meta_has_finalizer(object, finalizer))
+        kube_meta_add_finalizer(arena, object, finalizer);
+}
+
+static void validate_modes(struct field_errors *errors, const struct json *modes,
+                           const char *missing, const char *field)
+{
+    bool alone = false, others = false;
+    if (json_count(modes) == 0)
+        field_required(errors, field, missing);
+    JSON_EACH (mode, modes) {
+        const char *text = json_text(mode);
+        bool known = false;
+        for (size_t i = 0; ACCESS_MODES[i]; i++)
+            known |= str_eq(text, ACCESS_MODES[i]);
+        if (!known)
+            field_unsupported(errors, field, text ? text : "", ACCESS_MODES);
+        else if (str_eq(text, "ReadWriteOncePod"))
+            alone = true;
+        else
+            others = true;
+    }
+    if (alone && others)
+        field_forbidden(errors, field, "may not use ReadWriteOncePod with other access modes");
+}
+
+static void validate_storage(struct field_errors *errors, const struct json *resources,
+                             const char *field)
+{
+    const struct json *storage = json_get(resources, "storage");
+    struct kube_quantity quantity;
+    struct err err = ERR_INIT;
+    if (!storage)
+        field_required(errors, field, NULL);
+    else if (kube_quantity_from_json(storage, &quantity, &err) < 0)
+        field_invalid(errors, field, storage, "%s", err.message);
+    else if (quantity.nano <= 0)
+        field_invalid(errors, field, storage, "must be greater than zero");
+}
+
+void kind_claim_create(struct arena *arena, struct json *claim)
+{
+    set_phase(arena, claim, "Pending");
+    protect(arena, claim, CLAIM_PROTECTION);
+}
+
+/* The spec without what may change: the volume that the binder fills in, and of a bound claim the
+ * size asked for and the class of attributes. */
+static struct json *fixed_part(struct arena *arena, const struct json *claim,
+                               const struct json *old)
+{
+    struct json *spec = json_clone(arena, json_get(claim, "spec"));
+    if (str_eq(json_get_string(json_get(old, "status"), "phase", ""), "Bound")) {
+        json_remove(json_at(spec, "resources", "requests", NULL), "storage");
+        json_remove(spec, "volumeAttributesClassName");
+    }
+    if (str_is_empty(json_get_string(json_get(old, "spec"), "volumeName", "")))
+        json_remove(spec, "volumeName");
+    return spec;
+}
+
+static struct kube_quantity storage_at(const struct json *resources)
+{
+    struct kube_quantity quantity = {0};
+    (void)kube_quantity_from_json(json_get(resources, "storage"), &quantity, NULL);
+    return quantity;
+}
+
+/* A volume that was made larger by mistake may be asked for smaller, but not than it is. */
+static void validate_shrink(struct field_errors *errors, const struct json *claim,
+                            const struct json *old)
+{
+    struct kube_quantity wanted = storage_at(json_at(claim, "spec", "resources", "requests", NULL));
+    struct kube_quantity asked = storage_at(json_at(old, "spec", "resources", "requests", NULL));
+    struct kube_quantity has = storage_at(json_at(old, "status", "capacity", NULL));
+    if (kube_quantity_compare(&wanted, &asked) < 0 && kube_quantity_compare(&wanted, &has) <= 0)
+        field_forbidden(errors, "spec.resources.requests.storage",
+                        "field can not be less than status.capacity");
+}
+
+void kind_claim_validate_spec(struct field_errors *errors, const struct json *spec,
+                              const char *field)
+{
+    validate_modes(errors, json_get(spec, "accessModes"), "at least 1 access mode is required",
+                   field_path(errors, "%s.accessModes", field));
+    validate_storage(errors, json_at(spec, "resources", "requests", NULL),
+                     field_path(errors, "%s.resources[storage]", field));
+    rule_selector(errors, json_get(spec, "selector"), field_path(errors, "%s.selector", field));
+    rule_name(errors, spec, "storageClassName", NAME_SUBDOMAIN, false, field);
+    rule_word(errors, spec, "volumeMode", VOLUME_MODES, field);
+    if (str_eq(json_get_string(spec, "volumeMode", ""), "Block"))
+        field_invalid(errors, field_path(errors, "%s.volumeMode", field),
+                      json_get(spec, "volumeMode"),
+                      "there are no block devices on this machine: use Filesystem");
+}
+
+void kind_claim_validate(struct field_errors *errors, const struct json *claim,
+                         const struct json *old)
+{
+    const struct json *spec = json_get(claim, "spec");
+    kind_claim_validate_spec(errors, spec, "spec");
+    if (!old)
+        return;
+    if (!json_equal(fixed_part(errors->arena, claim, old), fixed_part(errors->arena, old, old)))
+        field_forbidden(errors, "spec",
+                        "spec is immutable after creation except resources.requests and "
+                        "volumeAttributesClassName for bound claims");
+    validate_shrink(errors, claim, old);
+    rule_immutable(errors, json_get(spec, "volumeMode"), json_at(old, "spec", "volumeMode", NULL),
+                   "volumeMode");
+}
+
+void kind_volume_create(struct arena *arena, struct json *volume)
+{
+    set_phase(arena, volume, "Available");
+    protect(arena, volume, CLAIM_VOLUME_PROTECTION);
+}
+
+/* What a volume can be, in upstream's order, and what must be said of each; where two are given,
+ * the later one is refused. */
+static const struct volume_source {
+    const char *name;
+    const char *needed[2];
+    void (*validate)(struct field_errors *errors, const struct json *source, const char *field);
+    const char *shown; /* what upstream calls it in complaints; NULL: its name */
+} SOURCES[] = {
+    {"hostPath", {NULL}, kind_pod_validate_host_path},
+    {"gcePersistentDisk", {"pdName"}, .shown = "persistentDisk"},
+    {"awsElasticBlockStore", {"volumeID"}},
+    {"glusterfs", {"endpoints", "path"}},
+    {"flocker"},
+    {"nfs", {NULL}, kind_pod_validate_nfs},
+    {"rbd"},
+    {"quobyte"},
+    {"cephfs"},
+    {"iscsi"},
+    {"cinder", {"volumeID"}},
+    {"fc"},
+    {"flexVolume", {"driver"}},
+    {"azureFile"},
+    {"vsphereVolume", {"volumePath"}},
+    {"photonPersistentDisk", {"pdID"}},
+    {"portworxVolume", {"volumeID"}},
+    {"azureDisk", {"diskName", "diskURI"}},
+    {"scaleIO"},
+    {"local", {"path"}},
+    {"storageos"},
+    {"csi", {"driver", "volumeHandle"}},
+};
+
+static void validate_source(struct field_errors *errors, const struct volume_source *row,
+                            const struct json *spec)
+{
+    const struct json *source = json_get(spec, row->name);
+    const char *field = field_path(errors, "spec.%s", row->shown ? row->shown : row->name);
+    for (size_t i = 0; i < ARRAY_SIZE(row->needed) && row->needed[i]; i++)
+        if (str_is_empty(json_get_string(source, row->needed[i], "")))
+            field_required(errors, field_path(errors, "%s.%s", field, row->needed[i]), NULL);
+    if (row->validate)
+        row->validate(errors, source, field);
+    if (!str_eq(row->name, "local"))
+        return;
+    rule_no_backsteps(errors, json_get_string(source, "path", ""), "spec.local.path");
+    if (!json_get(spec, "nodeAffinity"))
+        field_required(errors, "spec.nodeAffinity", "Local volume requires node affinity");
+}
+
+/* Exactly one source; a volume that the binder makes has none, and says where its data is. */
+static void validate_sources(struct field_errors *errors, const struct json *volume)
+{
+    const struct json *spec = json_get(volume, "spec");
+    size_t count = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(SOURCES); i++) {
+        if (!json_get(spec, SOURCES[i].name))
+            continue;
+        if (count++ > 0)
+            field_forbidden(errors, field_path(errors, "spec.%s", SOURCES[i].name),
+                            "may not specify more than 1 volume type");
+        else
+            validate_source(errors, &SOURCES[i], spec);
+    }
+    if (count == 0 && !kube_meta_annotation(volume, CLAIM_WHERE))
+        field_required(errors, "spec", "must specify a volume type");
+}
+
+static void validate_sources_kept(struct field_errors *errors, const struct json *spec,
+                                  const struct json *before)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(SOURCES); i++)
+        if (!rule_same(json_get(spec, SOURCES[i].name), json_get(before, SOURCES[i].name)))
+            field_forbidden(errors, "spec.persistentvolumesource",
+                            "spec.persistentvolumesource is immutable after creation");
+    rule_immutable(errors, json_get(spec, "volumeMode"), json_get(before, "volumeMode"),
+                   "volumeMode");
+}
+
+static void validate_capacity(struct field_errors *errors, const struct json *capacity)
+{
+    static const char *const only[] = {"storage", NULL};
+    if (json_count(capacity) == 0)
+        field_required(errors, "spec.capacity", NULL);
+    if (!json_get(capacity, "storage") || json_count(capacity) > 1)
+        field_unsupported_value(errors, "spec.capacity",
+                                json_count(capacity) ? capacity : json_null(errors->arena), only);
+    if (json_get(capacity, "storage"))
+        validate_storage(errors, capacity, "spec.capacity[storage]");
+}
+
+static void validate_reclaim(struct field_errors *errors, const struct json *spec)
+{
+    static const char *const policies[] = {"Delete", "Recycle", "Retain", NULL};
+    const char *path = json_get_string(json_get(spec, "hostPath"), "path", "");
+    bool root = path[0] && path[strspn(path, "/.")] == '\0';
+    rule_word(errors, spec, "persistentVolumeReclaimPolicy", policies, "spec");
+    if (root && str_eq(json_get_string(spec, "persistentVolumeReclaimPolicy", ""), "Recycle"))
+        field_forbidden(errors, "spec.persistentVolumeReclaimPolicy",
+                        "may not be 'recycle' for a hostPath mount of '/'");
+}
+
+void kind_volume_validate(struct field_errors *errors, const struct json *volume,
+                          const struct json *old)
+{
+    const struct json *spec = json_get(volume, "spec"), *affinity = json_get(spec, "nodeAffinity");
+    validate_modes(errors, json_get(spec, "accessModes"), NULL, "spec.accessModes");
+    validate_capacity(errors, json_get(spec, "capacity"));
+    validate_reclaim(errors, spec);
+    validate_sources(errors, volume);
+    rule_word(errors, spec, "volumeMode", VOLUME_MODES, "spec");
+    rule_name(errors, spec, "storageClassName", NAME_SUBDOMAIN, false, "spec");
+    if (affinity && !json_get(affinity, "required"))
+        field_required(errors, "spec.nodeAffinity.required",
+                       "must specify required node constraints");
+    if (old)
+        validate_sources_kept(errors, spec, json_get(old, "spec"));
+}
