@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/rest.h"
-#include "engine/controllers/claim_binder.h"
-#include "engine/kinds/kinds.h"
 #include "kube/kinds/meta.h"
+#include "kube/kinds/priority_class.h"
+#include "kube/kinds/volume.h"
 #include "kube/object.h"
 #include "kube/schema/default.h"
 #include "kube/storage_class.h"
@@ -24,8 +24,8 @@ static void written(void *context, const struct store_object *object, const stru
 
 /* Put the object in place of what is stored under its name (NULL: nothing). */
 static int put(const struct bootstrap *bootstrap, struct arena *arena,
-               const struct registry_resource *resource, struct json *object,
-               const struct json *old, int64_t expected, struct err *err)
+               const struct kube_kind *resource, struct json *object, const struct json *old,
+               int64_t expected, struct err *err)
 {
     if (old)
         meta_prepare_update(arena, resource, object, old);
@@ -34,7 +34,7 @@ static int put(const struct bootstrap *bootstrap, struct arena *arena,
     json_set(arena, json_get(object, "metadata"), "resourceVersion",
              json_stringf(arena, "%" PRId64, store_next_revision(bootstrap->store)));
     const char *key =
-        rest_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
+        registry_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
     _cleanup_buf_ struct buf data;
     int r = stored_encode(object, 0, &data, err);
     if (r == 0)
@@ -48,11 +48,11 @@ static int put(const struct bootstrap *bootstrap, struct arena *arena,
 /* Make it if it is missing or cannot be read; where `member` is given and differs, that is made as
  * it should be. */
 static int ensure(const struct bootstrap *bootstrap, struct arena *arena,
-                  const struct registry_resource *resource, struct json *object, const char *member,
+                  const struct kube_kind *resource, struct json *object, const char *member,
                   struct err *err)
 {
     const char *key =
-        rest_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
+        registry_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
     struct store_object *stored = store_get_pending(bootstrap->store, key);
     if (!stored)
         return put(bootstrap, arena, resource, object, NULL, 0, err);
@@ -76,8 +76,8 @@ int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *n
                                 struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct registry_resource *accounts = registry_built_in("", "v1", "serviceaccounts");
-    const struct registry_resource *maps = registry_built_in("", "v1", "configmaps");
+    const struct kube_kind *accounts = &KUBE_SERVICEACCOUNT_KIND;
+    const struct kube_kind *maps = &KUBE_CONFIGMAP_KIND;
     struct json *account = kube_object_make(arena, &accounts->id, namespace_, "default");
     int r = ensure(bootstrap, arena, accounts, account, NULL, err);
     if (r < 0 || !bootstrap->ca_pem)
@@ -93,10 +93,10 @@ int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *n
 static int make_namespace(const struct bootstrap *bootstrap, const char *name, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct registry_resource *namespaces = registry_built_in("", "v1", "namespaces");
+    const struct kube_kind *namespaces = &KUBE_NAMESPACE_KIND;
     struct json *object = kube_object_make(arena, &namespaces->id, NULL, name);
-    kind_namespace_defaults(arena, object);
-    kind_namespace_create(arena, object);
+    namespaces->hooks.defaults(arena, object);
+    namespaces->hooks.create(arena, object);
     return ensure(bootstrap, arena, namespaces, object, NULL, err);
 }
 
@@ -105,7 +105,7 @@ static int fill_namespaces(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct store_object **stored;
-    const char *prefix = rest_key(arena, registry_built_in("", "v1", "namespaces"), "", NULL);
+    const char *prefix = registry_key(arena, &KUBE_NAMESPACE_KIND, "", NULL);
     size_t count = store_list(bootstrap->store, prefix, &stored);
     int r = 0;
     for (size_t i = 0; i < count; i++) {
@@ -122,7 +122,7 @@ static int fill_namespaces(const struct bootstrap *bootstrap, struct err *err)
 static int make_roles(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     struct json *object;
     int r = 0;
     for (size_t i = 0; r == 0 && (object = bootstrap_role_at(arena, i, &resource)); i++)
@@ -136,8 +136,7 @@ static int make_roles(const struct bootstrap *bootstrap, struct err *err)
 static int make_storage_class(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct registry_resource *classes =
-        registry_built_in("storage.k8s.io", "v1", "storageclasses");
+    const struct kube_kind *classes = &KUBE_STORAGECLASS_KIND;
     struct json *class_ = kube_object_make(arena, &classes->id, NULL, CLAIM_CLASS);
     kube_meta_set_annotation(arena, class_, KUBE_CLASS_DEFAULT_ANNOTATION, "true");
     json_set_string(arena, class_, "provisioner", CLAIM_PROVISIONER);
@@ -148,11 +147,10 @@ static int make_storage_class(const struct bootstrap *bootstrap, struct err *err
 static int make_priority_classes(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct registry_resource *classes =
-        registry_built_in("scheduling.k8s.io", "v1", "priorityclasses");
+    const struct kube_kind *classes = &KUBE_PRIORITYCLASS_KIND;
     struct json *class_;
     int r = 0;
-    for (size_t i = 0; r == 0 && (class_ = kind_priority_class_system(arena, i)); i++) {
+    for (size_t i = 0; r == 0 && (class_ = kube_priority_class_system(arena, i)); i++) {
         schema_default(arena, classes->schema, class_);
         r = ensure(bootstrap, arena, classes, class_, NULL, err);
     }
@@ -160,8 +158,7 @@ static int make_priority_classes(const struct bootstrap *bootstrap, struct err *
 }
 
 /* Takes over the reference. */
-static int remove_if_unreadable(const struct bootstrap *bootstrap,
-                                const struct registry_resource *resource,
+static int remove_if_unreadable(const struct bootstrap *bootstrap, const struct kube_kind *resource,
                                 struct store_object *stored, struct err *err)
 {
     int r = stored && !stored_is_readable(stored)
@@ -176,30 +173,25 @@ static int remove_if_unreadable(const struct bootstrap *bootstrap,
  * or to the API itself. */
 static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
 {
-    static const struct {
-        const char *group, *plural;
-    } rows[] = {
-        {"", "nodes"},
-        {"", "endpoints"},
-        {"", "events"},
-        {"coordination.k8s.io", "leases"},
-        {"discovery.k8s.io", "endpointslices"},
+    static const struct kube_kind *const kinds[] = {
+        &KUBE_NODE_KIND,  &KUBE_ENDPOINTS_KIND,     &KUBE_EVENT_KIND,
+        &KUBE_LEASE_KIND, &KUBE_ENDPOINTSLICE_KIND,
     };
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     int r = 0;
-    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-        const struct registry_resource *resource =
-            registry_built_in(rows[i].group, "v1", rows[i].plural);
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+        const struct kube_kind *resource = kinds[i];
         struct store_object **stored;
-        size_t count = store_list(bootstrap->store, rest_key(arena, resource, "", NULL), &stored);
+        size_t count =
+            store_list(bootstrap->store, registry_key(arena, resource, "", NULL), &stored);
         for (size_t j = 0; j < count; j++) {
             int one = remove_if_unreadable(bootstrap, resource, stored[j], err);
             r = one < 0 ? one : r;
         }
         free(stored);
     }
-    const struct registry_resource *services = registry_built_in("", "v1", "services");
-    const char *key = rest_key(arena, services, "default", "kubernetes");
+    const struct kube_kind *services = &KUBE_SERVICE_KIND;
+    const char *key = registry_key(arena, services, "default", "kubernetes");
     return r < 0 ? r
                  : remove_if_unreadable(bootstrap, services,
                                         store_get_pending(bootstrap->store, key), err);

@@ -24,6 +24,6 @@ int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *n
 /* ---- bootstrap_roles.c: the next default role, account or binding, made in the arena; NULL at the
  * end. `ret_resource` is its resource. */
 struct json *bootstrap_role_at(struct arena *arena, size_t position,
-                               const struct registry_resource **ret_resource);
+                               const struct kube_kind **ret_resource);
 
 #endif

@@ -145,10 +145,9 @@ static void set_words(struct arena *arena, struct json *object, const char *memb
         json_append(list, json_string(arena, pieces[i]));
 }
 
-static struct json *make(struct arena *arena, const char *plural, const char *namespace_,
-                         const char *name)
+static struct json *make(struct arena *arena, const struct kube_resource *id,
+                         const char *namespace_, const char *name)
 {
-    const struct kube_resource *id = &registry_built_in(GROUP, "v1", plural)->id;
     struct json *object = kube_object_make(arena, id, namespace_, name);
     kube_meta_set_label(arena, object, "kubernetes.io/bootstrapping", "rbac-defaults");
     kube_meta_set_annotation(arena, object, "rbac.authorization.kubernetes.io/autoupdate", "true");
@@ -157,7 +156,7 @@ static struct json *make(struct arena *arena, const char *plural, const char *na
 
 static struct json *make_role(struct arena *arena, size_t position)
 {
-    struct json *role = make(arena, "clusterroles", NULL, ROLES[position].name);
+    struct json *role = make(arena, &KUBE_CLUSTERROLES, NULL, ROLES[position].name);
     struct json *rules = json_ensure_array(arena, role, "rules");
     for (size_t i = 0; i < SETS_MAX && ROLES[position].sets[i]; i++) {
         for (const struct rule *row = ROLES[position].sets[i]; row->verbs; row++) {
@@ -185,7 +184,7 @@ static void refer_to_role(struct arena *arena, struct json *binding, const char 
 
 static struct json *make_binding(struct arena *arena, size_t position)
 {
-    struct json *binding = make(arena, "clusterrolebindings", NULL, ROLES[position].name);
+    struct json *binding = make(arena, &KUBE_CLUSTERROLEBINDINGS, NULL, ROLES[position].name);
     struct json *subjects = json_ensure_array(arena, binding, "subjects");
     refer_to_role(arena, binding, ROLES[position].name);
     size_t count;
@@ -204,7 +203,7 @@ static struct json *make_binding(struct arena *arena, size_t position)
 static struct json *make_account_binding(struct arena *arena, size_t position)
 {
     const char *namespace_ = ACCOUNTS[position].namespace_, *name = ACCOUNTS[position].name;
-    struct json *binding = make(arena, "rolebindings", namespace_, name);
+    struct json *binding = make(arena, &KUBE_ROLEBINDINGS, namespace_, name);
     struct json *subject = json_object(arena);
     refer_to_role(arena, binding, ACCOUNTS[position].role);
     json_set_string(arena, subject, "kind", "ServiceAccount");
@@ -215,26 +214,26 @@ static struct json *make_account_binding(struct arena *arena, size_t position)
 }
 
 struct json *bootstrap_role_at(struct arena *arena, size_t position,
-                               const struct registry_resource **ret_resource)
+                               const struct kube_kind **ret_resource)
 {
     for (size_t i = 0; i < ARRAY_SIZE(ROLES); i++) {
         if (position-- == 0) {
-            *ret_resource = registry_built_in(GROUP, "v1", "clusterroles");
+            *ret_resource = &KUBE_CLUSTERROLE_KIND;
             return make_role(arena, i);
         }
         if (ROLES[i].groups && position-- == 0) {
-            *ret_resource = registry_built_in(GROUP, "v1", "clusterrolebindings");
+            *ret_resource = &KUBE_CLUSTERROLEBINDING_KIND;
             return make_binding(arena, i);
         }
     }
     for (size_t i = 0; i < ARRAY_SIZE(ACCOUNTS); i++) {
         if (position-- == 0) {
-            *ret_resource = registry_built_in("", "v1", "serviceaccounts");
+            *ret_resource = &KUBE_SERVICEACCOUNT_KIND;
             return kube_object_make(arena, &(*ret_resource)->id, ACCOUNTS[i].namespace_,
                                     ACCOUNTS[i].name);
         }
         if (position-- == 0) {
-            *ret_resource = registry_built_in(GROUP, "v1", "rolebindings");
+            *ret_resource = &KUBE_ROLEBINDING_KIND;
             return make_account_binding(arena, i);
         }
     }

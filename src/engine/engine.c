@@ -9,8 +9,10 @@
 #include "engine/api/rest.h"
 #include "engine/api/version_trees.h"
 #include "engine/bootstrap.h"
+#include "engine/crd/definition.h"
 #include "engine/crd/definitions.h"
 #include "engine/health.h"
+#include "engine/hooks.h"
 #include "engine/kinds/service_addresses.h"
 #include "engine/metrics.h"
 #include "engine/openapi/discovery.h"
@@ -97,6 +99,18 @@ struct watch_events *engine_watch_events(struct engine *engine)
     return engine->watch_events;
 }
 
+/* Ends the watches of a resource that is no longer served. */
+static void end_watches_of(void *context, const char *storage)
+{
+    struct engine *engine = context;
+    for (struct watcher_link *link = engine->watchers.next, *next; link != &engine->watchers;
+         link = next) {
+        next = link->next;
+        if (str_eq(link->storage, storage))
+            link->end(link);
+    }
+}
+
 int engine_new(struct loop *loop, struct store *store, const struct engine_options *options,
                struct engine **ret, struct err *err)
 {
@@ -107,7 +121,8 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
     engine->store = store;
     engine->token = mem_strdup(options->token);
     engine->version = mem_strdup(options->version ? options->version : "0");
-    engine->registry = registry_new();
+    engine->registry = registry_new(options->kinds, ENGINE_HOOKS);
+    registry_add(engine->registry, &DEFINITION_KIND);
     watcher_ring_init(&engine->watchers);
     engine->version_trees = version_trees_new();
     engine->watch_events = watch_events_new(
@@ -120,7 +135,8 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
     struct bootstrap bootstrap = engine_bootstrap(engine);
     int r = bootstrap_cluster(&bootstrap, err);
     if (r == 0)
-        r = definitions_new(store, engine->registry, &engine->watchers, &engine->definitions, err);
+        r = definitions_new(store, engine->registry, end_watches_of, engine, &engine->definitions,
+                            err);
     if (r < 0) {
         engine_free(engine);
         return r;

@@ -105,7 +105,10 @@ struct engine_seal {
 struct engine_options {
     const char *token;   /* bearer token that may do everything */
     const char *version; /* of this program, for /version */
-    const char *ca_pem;  /* certificate authority of the API, for pods to trust; NULL: none */
+    /* The kinds that are served besides those of kube/kinds/, which the engine cannot do without.
+     * Ends with NULL; NULL: none. The list must outlive the engine. */
+    const struct kube_kind *const *kinds;
+    const char *ca_pem; /* certificate authority of the API, for pods to trust; NULL: none */
     struct engine_seal seal;
     size_t watch_events_max; /* bytes kept for watches that do not read; 0: WATCH_EVENTS_MAX */
     /* Of the servers in front, for /metrics; NULL: none. It must outlive the engine. */
@@ -134,10 +137,11 @@ void engine_respond_error(struct http_exchange *exchange, const struct err *err)
 
 /* The built-in controllers on the API, those of engine/controllers/controllers.c: they schedule,
  * run Jobs and Deployments, bind claims, collect garbage and so on. They speak to `transport` only,
- * which must outlive them. Freeing cancels what is under way. */
+ * which must outlive them. `kinds` as in engine_options. Freeing cancels what is under way. */
 struct engine_controllers;
 struct engine_controllers *engine_controllers_new(struct loop *loop,
-                                                  struct http_transport *transport);
+                                                  struct http_transport *transport,
+                                                  const struct kube_kind *const *kinds);
 struct engine_controllers *engine_controllers_free(struct engine_controllers *controllers);
 
 #endif

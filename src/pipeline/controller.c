@@ -7,6 +7,7 @@
 #include "pipeline/plan_run.h"
 #include "pipeline/reconcile.h"
 #include "pipeline/workflow.h"
+#include "pipeline/workflow_kind.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -195,7 +196,7 @@ workflow_controller_new(struct loop *loop, struct http_transport *transport,
     controller->client = kube_client_new(loop, transport, "trainyard-workflow");
     controller->queue = workqueue_new(
         loop, options->workflows_max ? options->workflows_max : WORKFLOWS_MAX, work, controller);
-    controller->workflows = kube_informer_new(controller->client, &KUBE_WORKFLOWS,
+    controller->workflows = kube_informer_new(controller->client, &WORKFLOWS_RESOURCE,
                                               options->namespace_, NULL, on_workflow, controller);
     controller->pods = kube_informer_new(controller->client, &KUBE_PODS, options->namespace_,
                                          WORKFLOW_LABEL, on_pod, controller);

@@ -3,6 +3,7 @@
  * See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
+#include "pipeline/workflow_kind.h"
 
 /* clang-format off */
 
@@ -181,7 +182,7 @@ LOCAL_TYPE(WORKFLOW_SPEC, ARGO "WorkflowSpec", "what a workflow is to do",
     LIST(0, "tolerations", TYPE_TOLERATION, "taints of nodes that its pods put up with"),
     LIST(0, "volumes", TYPE_VOLUME, "storage that its containers may mount"));
 
-TYPE(TYPE_WORKFLOW, ARGO "Workflow", "steps that run in pods, in the order their graph asks for",
+TYPE(WORKFLOW_TYPE, ARGO "Workflow", "steps that run in pods, in the order their graph asks for",
     KIND_ROWS,
     METADATA(0),
     OBJECT(0, "spec", WORKFLOW_SPEC, "what it is to do"),

@@ -19,6 +19,7 @@
 #include "node/node.h"
 #include "operator/controller/controller.h"
 #include "pipeline/controller.h"
+#include "pipeline/workflow_kind.h"
 #include "store/store.h"
 #include "tls/tls.h"
 
@@ -52,8 +53,8 @@ struct cluster {
     struct http_server *servers[API_SOCKETS]; /* on the machine, and in the pod network */
     struct http_transport *transport;         /* the controllers' way to the API: in process */
     struct engine_controllers *controllers;
-    struct host_ports *host_ports; /* of the replicas of both */
-    struct training_controller *tfjobs, *pytorchjobs;
+    struct host_ports *host_ports;                              /* of the replicas of both */
+    struct training_controller *trainings[TRAINING_KIND_COUNT]; /* in the order of TRAINING_KINDS */
     struct workflow_controller *workflows;
     struct node_runtime *runtime;
 
@@ -176,6 +177,10 @@ static void on_disk_full(void *context, const struct err *err)
     state_room_keep(cluster->options->state);
 }
 
+/* The kinds that are served besides those of Kubernetes. */
+static const struct kube_kind *const SERVED_KINDS[] = {&TFJOB_KIND, &PYTORCHJOB_KIND,
+                                                       &WORKFLOW_KIND, NULL};
+
 static int open_api(struct cluster *cluster, struct err *err)
 {
     struct store_options store = {.path = cluster->options->state->database,
@@ -183,6 +188,7 @@ static int open_api(struct cluster *cluster, struct err *err)
                                   .on_full_context = cluster};
     struct engine_options engine = {.token = cluster->credentials.token,
                                     .version = TRAINYARD_VERSION,
+                                    .kinds = SERVED_KINDS,
                                     .ca_pem = cluster->credentials.ca_pem,
                                     .seal = {seal, cluster},
                                     .http_memory = &cluster->http_memory};
@@ -238,10 +244,9 @@ static void open_operator(struct cluster *cluster)
                                                    .claims = &claims,
                                                    /* Ours starts PodGroups all or none. */
                                                    .gang_scheduler = "scheduler-plugins-scheduler"};
-    cluster->tfjobs =
-        training_controller_new(cluster->loop, cluster->transport, &TRAINING_TFJOB, &training);
-    cluster->pytorchjobs =
-        training_controller_new(cluster->loop, cluster->transport, &TRAINING_PYTORCHJOB, &training);
+    for (size_t i = 0; i < TRAINING_KIND_COUNT; i++)
+        cluster->trainings[i] = training_controller_new(cluster->loop, cluster->transport,
+                                                        TRAINING_KINDS[i], &training);
 }
 
 static int open_controllers(struct cluster *cluster, struct err *err)
@@ -250,7 +255,7 @@ static int open_controllers(struct cluster *cluster, struct err *err)
     struct workflow_controller_options workflows = {.make_accounts = true};
     cluster->transport =
         http_local_new(cluster->loop, engine_handle, cluster->engine, cluster->credentials.token);
-    cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport);
+    cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport, SERVED_KINDS);
     if (!cluster->options->no_operator)
         open_operator(cluster);
     cluster->workflows = workflow_controller_new(cluster->loop, cluster->transport, &workflows);
@@ -369,8 +374,8 @@ static void close_cluster(struct cluster *cluster, bool failed)
         kube_client_free(cluster->probe);
         node_runtime_free(cluster->runtime);
         workflow_controller_free(cluster->workflows);
-        training_controller_free(cluster->pytorchjobs);
-        training_controller_free(cluster->tfjobs);
+        for (size_t i = TRAINING_KIND_COUNT; i > 0; i--)
+            training_controller_free(cluster->trainings[i - 1]);
         host_ports_free(cluster->host_ports);
         engine_controllers_free(cluster->controllers);
         cluster->closing = 1;

@@ -6,7 +6,7 @@
 #include "engine/bootstrap.h"
 #include "kube/kinds/defaults.h"
 #include "kube/kinds/meta.h"
-#include "engine/scheduler/taints.h"
+#include "kube/kinds/node.h"
 #include "kube/object.h"
 
 /* A namespace comes with its account and certificate, in the same commit: who made it may use it at
@@ -99,9 +99,9 @@ static int load_account(struct rest *rest, const struct json *pod, struct json *
 {
     const char *name = json_get_string(json_get(pod, "spec"), "serviceAccountName", "");
     const char *namespace_ = rest->route.namespace_;
-    const struct registry_resource *accounts = registry_built_in("", "v1", "serviceaccounts");
+    const struct kube_kind *accounts = &KUBE_SERVICEACCOUNT_KIND;
     struct store_object *stored = store_get_pending(
-        engine_store(rest->engine), rest_key(rest->arena, accounts, namespace_, name));
+        engine_store(rest->engine), registry_key(rest->arena, accounts, namespace_, name));
     if (!stored)
         return err_set(err, ERR_FORBIDDEN,
                        "pods \"%s\" is forbidden: error looking up service account %s/%.253s: "

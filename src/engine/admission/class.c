@@ -11,14 +11,13 @@
 
 /* The best of the classes for which `beats` holds against the best so far (NULL: none yet). Only
  * those with `word` in them are read at all: every pod that is made comes here. */
-static struct json *find_class(struct rest *rest, const struct registry_resource *classes,
-                               const char *word,
+static struct json *find_class(struct rest *rest, const struct kube_kind *classes, const char *word,
                                bool (*beats)(const struct json *class_, const struct json *best))
 {
     struct json *best = NULL;
     struct store_object **stored;
-    size_t count =
-        store_list(engine_store(rest->engine), rest_key(rest->arena, classes, "", NULL), &stored);
+    size_t count = store_list(engine_store(rest->engine),
+                              registry_key(rest->arena, classes, "", NULL), &stored);
     for (size_t i = 0; i < count; i++) {
         struct json *class_ = NULL;
         const char *data = store_object_data(stored[i], rest->arena);
@@ -33,9 +32,9 @@ static struct json *find_class(struct rest *rest, const struct registry_resource
 
 /* ---- Priority -------------------------------------------------------------------------------- */
 
-static const struct registry_resource *priority_classes(void)
+static const struct kube_kind *priority_classes(void)
 {
-    return registry_built_in("scheduling.k8s.io", "v1", "priorityclasses");
+    return &KUBE_PRIORITYCLASS_KIND;
 }
 
 /* Of several the lowest, as upstream. */
@@ -54,7 +53,7 @@ static int find_priority_class(struct rest *rest, const struct json *pod, struct
         return 0;
     }
     struct store_object *stored = store_get_pending(
-        engine_store(rest->engine), rest_key(rest->arena, priority_classes(), "", name));
+        engine_store(rest->engine), registry_key(rest->arena, priority_classes(), "", name));
     if (!stored)
         return err_set(err, ERR_FORBIDDEN,
                        "pods \"%s\" is forbidden: no PriorityClass with name %.253s was found",
@@ -128,8 +127,7 @@ int rest_admit_claim(struct rest *rest, struct json *claim, const struct json *o
         kube_meta_annotation(claim, "volume.beta.kubernetes.io/storage-class"))
         return 0;
     const struct json *class_ =
-        find_class(rest, registry_built_in("storage.k8s.io", "v1", "storageclasses"),
-                   "is-default-class", is_newer_default);
+        find_class(rest, &KUBE_STORAGECLASS_KIND, "is-default-class", is_newer_default);
     if (class_)
         json_set_string(rest->arena, spec, "storageClassName", kube_meta_name(class_));
     return 0;

@@ -11,9 +11,10 @@
 static struct json *load_ranges(struct rest *rest)
 {
     struct store_object **stored;
-    const struct registry_resource *ranges = registry_built_in("", "v1", "limitranges");
-    size_t count = store_list(engine_store(rest->engine),
-                              rest_key(rest->arena, ranges, rest->route.namespace_, NULL), &stored);
+    const struct kube_kind *ranges = &KUBE_LIMITRANGE_KIND;
+    size_t count =
+        store_list(engine_store(rest->engine),
+                   registry_key(rest->arena, ranges, rest->route.namespace_, NULL), &stored);
     struct json *all = json_array(rest->arena);
     for (size_t i = 0; i < count; i++) {
         struct json *range;

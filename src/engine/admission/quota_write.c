@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct registry_resource *quotas(void)
+static const struct kube_kind *quotas(void)
 {
-    return registry_built_in("", "v1", "resourcequotas");
+    return &KUBE_RESOURCEQUOTA_KIND;
 }
 
 /* ---- Counting -------------------------------------------------------------------------------- */
@@ -27,12 +27,12 @@ static bool is_settled(struct rest *rest)
 }
 
 static void count_kind(struct rest *rest, const struct json *quota,
-                       const struct registry_resource *resource, struct json *used)
+                       const struct kube_kind *resource, struct json *used)
 {
     struct store_object **stored;
     size_t count =
         store_list(engine_store(rest->engine),
-                   rest_key(rest->arena, resource, kube_meta_namespace(quota), NULL), &stored);
+                   registry_key(rest->arena, resource, kube_meta_namespace(quota), NULL), &stored);
     for (size_t i = 0; i < count; i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         struct json *object;
@@ -52,7 +52,7 @@ static void count_all(struct rest *rest, struct json *quota)
     const struct registry *registry = engine_registry(rest->engine);
     const struct json *hard = json_at(quota, "spec", "hard", NULL);
     struct json *status = json_object(rest->arena), *used = json_object(rest->arena);
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     JSON_EACH (item, hard) { /* json_set() would look for each name among all others */
         struct json *none = json_string(rest->arena, "0");
         none->name = item->name;
@@ -154,7 +154,7 @@ int rest_charge_quotas(struct rest *rest, const struct json *object, const struc
     struct store_object **stored;
     size_t count =
         store_list(engine_store(rest->engine),
-                   rest_key(rest->arena, quotas(), rest->route.namespace_, NULL), &stored);
+                   registry_key(rest->arena, quotas(), rest->route.namespace_, NULL), &stored);
     const char **keys = ARENA_ARRAY(rest->arena, const char *, count + 1);
     size_t readable = 0;
     for (size_t i = 0; i < count; i++) {

@@ -149,7 +149,9 @@ int rest_read_any(struct rest *rest, const char *kind, struct json **ret, struct
     if (r < 0)
         return r;
     if (type == BODY_PROTOBUF)
-        return schema_protobuf_read_body(rest->arena, request->body, request->body_size, ret, err);
+        return schema_protobuf_read_body(rest->arena, registry_find_type,
+                                         engine_registry(rest->engine), request->body,
+                                         request->body_size, ret, err);
     if (type == BODY_YAML)
         return rest_parse_yaml(rest, ret, err);
     struct json *body;
@@ -175,7 +177,7 @@ char *rest_no_conversion(struct rest *rest, const char *kind, const char *api_ve
 /* apiVersion and kind may be missing, since the path says them; they may not be others. */
 static int check_kind(struct rest *rest, struct json *body, struct err *err)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct kube_kind *resource = rest->route.resource;
     const char *kind = json_get_string(body, "kind", "");
     const char *version = json_get_string(body, "apiVersion", "");
     const char *slash = strchr(version, '/');

@@ -35,7 +35,7 @@ int rest_admit_definition(struct rest *rest, struct json *definition, const stru
                           loop_wall_ms(engine_loop(rest->engine)));
     if (before && json_equal(before, spec))
         return 0;
-    if (definition_is_built_in(kube_meta_name(definition)))
+    if (registry_is_built_in(engine_registry(rest->engine), kube_meta_name(definition)))
         rest_warn(rest, arena_printf(rest->arena,
                                      "%s is built in: this definition is kept, but the schema that "
                                      "holds is the server's own",

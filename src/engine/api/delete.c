@@ -30,7 +30,7 @@ static int fail_precondition(struct rest *rest, const char *name, const char *wh
                              struct err *err)
 {
     const struct kube_resource *id = &rest->route.resource->id;
-    struct registry_resource *about = ARENA_NEW(rest->arena, struct registry_resource);
+    struct kube_kind *about = ARENA_NEW(rest->arena, struct kube_kind);
     about->id = *id;
     about->id.plural = id->kind;
     rest->about_resource = about;
@@ -86,7 +86,7 @@ struct target {
 static struct target placeholder_target(struct rest *rest, struct json *placeholder,
                                         int64_t revision)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct kube_kind *resource = rest->route.resource;
     meta_prepare_create(rest->arena, resource, placeholder,
                         loop_wall_ms(engine_loop(rest->engine)));
     json_set(rest->arena, json_get(placeholder, "metadata"), "resourceVersion",
@@ -121,8 +121,11 @@ static enum deletion_step decide(struct rest *rest, const struct target *target,
 {
     if (target->is_placeholder)
         return DELETION_REMOVE;
-    return deletion_decide(rest->arena, rest->route.resource, object, options,
-                           loop_wall_ms(engine_loop(rest->engine)));
+    const struct registry_hooks *hooks = rest_hooks(rest);
+    int64_t now_ms = loop_wall_ms(engine_loop(rest->engine));
+    if (hooks->delete_ && !kube_meta_is_deleting(object))
+        hooks->delete_(engine_registry(rest->engine), rest->arena, object, now_ms);
+    return deletion_decide(rest->arena, rest->route.resource, object, options, now_ms);
 }
 
 void rest_delete(struct rest *rest)
@@ -279,7 +282,8 @@ void rest_delete_collection(struct rest *rest)
     sweep->revision = store_revision(engine_store(rest->engine));
     rest->exchange->context = sweep;
     rest->exchange->on_cancel = sweep_canceled;
-    const char *prefix = rest_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL);
+    const char *prefix =
+        registry_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL);
     struct store_object **objects;
     size_t count = store_list(engine_store(rest->engine), prefix, &objects);
     for (size_t i = 0; i < count; i++) {

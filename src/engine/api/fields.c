@@ -87,7 +87,7 @@ struct json *rest_unknown_causes(struct rest *rest)
 static void warn_unsupported(struct rest *rest, const struct schema_complaints *now,
                              const struct json *old)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct kube_kind *resource = rest->route.resource;
     struct schema_report before = {0};
     if (now->count > 0 && old)
         (void)schema_decode(rest->arena, resource->schema, resource->form,
@@ -99,7 +99,7 @@ static void warn_unsupported(struct rest *rest, const struct schema_complaints *
 
 int rest_decode(struct rest *rest, struct json *object, const struct json *old, struct err *err)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct kube_kind *resource = rest->route.resource;
     const char *mode = rest_query(rest, "fieldValidation");
     struct schema_report *report = ARENA_NEW(rest->arena, struct schema_report);
     const struct json *sent = rest->patched ? json_clone(rest->arena, object) : NULL;

@@ -3,6 +3,7 @@
  * controllers by label). */
 #include "base/str.h"
 #include "engine/api/rest.h"
+#include "kube/kinds/scale.h"
 #include "kube/object.h"
 #include "kube/table/table.h"
 #include "net/accept.h"
@@ -38,10 +39,10 @@ int rest_choose_form(struct rest *rest, struct err *err)
 
 const struct kube_columns *rest_columns(const struct rest *rest)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct kube_kind *resource = rest->route.resource;
     if (rest->route.sub == SUB_SCALE)
-        return kube_columns_of(&KUBE_SCALES);
-    return resource->columns ? resource->columns : kube_columns_of(&resource->id);
+        return &KUBE_SCALE_COLUMNS;
+    return kube_kind_columns(resource);
 }
 
 struct json *rest_as_partial(const struct rest *rest, struct arena *arena,

@@ -10,7 +10,7 @@ void rest_get(struct rest *rest)
         return;
     }
     const char *key =
-        rest_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
+        registry_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
     struct store_object *stored = store_get(engine_store(rest->engine), key);
     if (!stored) {
         rest_not_found(rest, rest->route.name, &err);

@@ -5,8 +5,8 @@
  * would have before: what one handler reads from the store and writes back stays one step. */
 #include "base/mem.h"
 #include "engine/api/rest.h"
-#include "kube/kinds/meta.h"
 #include "engine/watch/watchers.h"
+#include "kube/kinds/meta.h"
 
 #include <stdlib.h>
 
@@ -69,7 +69,7 @@ static void finish_create(struct large *large)
 static struct store_object *get_pending(struct rest *rest)
 {
     const char *key =
-        rest_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
+        registry_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
     return store_get_pending(engine_store(rest->engine), key);
 }
 
@@ -124,7 +124,7 @@ static void abandon(struct watcher_link *link)
  * that has one of them cannot be encoded before the loop has it. */
 static bool is_large(const struct rest *rest)
 {
-    const struct registry_hooks *hooks = &rest->route.resource->hooks;
+    const struct registry_hooks *hooks = rest_hooks(rest);
     return rest->exchange->request->body_size >= LARGE_BODY && !hooks->assign && !hooks->admit;
 }
 

@@ -109,7 +109,7 @@ static struct json *list_meta(const struct list *list)
 /* What a stored object begins with that only says what it is, in the order of whoever wrote it. */
 static void write_heads(struct list *list)
 {
-    const struct registry_resource *resource = list->rest->route.resource;
+    const struct kube_kind *resource = list->rest->route.resource;
     struct arena *arena = list->rest->arena;
     const char *version = resource->api_version, *kind = resource->id.kind;
     list->heads[0] = arena_printf(arena, "{\"apiVersion\":\"%s\",\"kind\":\"%s\",", version, kind);
@@ -337,7 +337,7 @@ void rest_list(struct rest *rest)
     }
     list->scratch = arena_new();
     list->count = store_list_after(
-        store, rest_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL),
+        store, registry_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL),
         list->page.after, &list->objects);
     go_on(list, STEPS_AT_ONCE);
 }

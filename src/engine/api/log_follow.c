@@ -117,8 +117,8 @@ void rest_log_follow(struct rest *rest, const struct json *pod,
         .rest = rest,
         .options = *options,
         .pod = pod,
-        .key =
-            rest_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name),
+        .key = registry_key(rest->arena, rest->route.resource, rest->route.namespace_,
+                            rest->route.name),
     };
     if (store_watch(engine_store(rest->engine), follower->key, -1, on_event, follower,
                     &follower->watch, &err) < 0) {

@@ -43,7 +43,7 @@ static const char *manager(struct rest *rest)
 
 struct managed_write rest_managed_write(struct rest *rest)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct kube_kind *resource = rest->route.resource;
     struct managed_write write = {
         .type = resource->schema,
         .custom = resource->form != SCHEMA_FORM_TYPED,
@@ -52,10 +52,10 @@ struct managed_write rest_managed_write(struct rest *rest)
         .subresource = "",
         .now_ms = loop_wall_ms(engine_loop(rest->engine)),
     };
-    if (registry_has_status(resource))
+    if (kube_kind_has_status(resource))
         write.scope = MANAGED_ALL_BUT_STATUS;
-    for (const struct registry_subresource *sub = resource->subresources;
-         sub && sub->id != SUB_NONE; sub++)
+    for (const struct kube_subresource *sub = resource->subresources; sub && sub->id != SUB_NONE;
+         sub++)
         if (sub->id == rest->route.sub)
             write.subresource = sub->name;
     if (rest->route.sub == SUB_STATUS)

@@ -11,7 +11,7 @@
 
 struct metrics {
     struct rest *rest;
-    const struct registry_resource *measured; /* pods or nodes themselves */
+    const struct kube_kind *measured; /* pods or nodes themselves */
     struct rest_filter filter;
     void *asked; /* what is under way, as the backend has it */
 };
@@ -51,7 +51,7 @@ static const char *span_text(struct arena *arena, int64_t ms)
 static struct json *begin(const struct metrics *metrics, struct arena *arena,
                           const struct json *object, const struct engine_usage_report *report)
 {
-    const struct registry_resource *resource = metrics->rest->route.resource;
+    const struct kube_kind *resource = metrics->rest->route.resource;
     char now[MOMENT_TEXT_MAX];
     moment_format(report->taken_ms, now);
     struct json *made = json_object(arena);
@@ -101,7 +101,7 @@ static void answer_one(struct metrics *metrics, const struct engine_usage_report
     struct err err = ERR_INIT;
     struct json *object, *made = NULL;
     const char *key =
-        rest_key(rest->arena, metrics->measured, rest->route.namespace_, rest->route.name);
+        registry_key(rest->arena, metrics->measured, rest->route.namespace_, rest->route.name);
     struct store_object *stored = store_get(engine_store(rest->engine), key);
     if (!stored) {
         err_set(&err, ERR_NOT_FOUND, "%s \"%s\" not found", metrics->measured->id.plural,
@@ -128,7 +128,7 @@ static void each_measured(struct metrics *metrics, const struct engine_usage_rep
     struct store_object **objects;
     size_t count = store_list(
         engine_store(rest->engine),
-        rest_key(rest->arena, metrics->measured, rest->route.namespace_, NULL), &objects);
+        registry_key(rest->arena, metrics->measured, rest->route.namespace_, NULL), &objects);
     for (size_t i = 0; i < count; i++) {
         struct json *object, *made = NULL;
         if (rest_read_one(rest, rest->arena, objects[i], &object) &&
@@ -203,7 +203,8 @@ void rest_metrics(struct rest *rest)
     struct metrics *metrics = ARENA_NEW(rest->arena, struct metrics);
     struct err err = ERR_INIT;
     metrics->rest = rest;
-    metrics->measured = registry_built_in("", "v1", rest->route.resource->id.plural);
+    metrics->measured =
+        rest->route.resource == &KUBE_NODE_METRICS_KIND ? &KUBE_NODE_KIND : &KUBE_POD_KIND;
     int r = rest_filter_of(rest, &metrics->filter, &err);
     if (r == 0 && !backend->usage)
         r = err_set(&err, ERR_UNAVAILABLE,

@@ -74,7 +74,7 @@ int rest_read_patched(struct rest *rest, const struct json *present,
 
 static int patch(struct rest *rest, const struct json *old, struct json **ret, struct err *err)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct kube_kind *resource = rest->route.resource;
     struct json *object;
     bool typed = resource->form == SCHEMA_FORM_TYPED;
     int r = rest_read_patched(rest, old, typed ? resource->schema : NULL, &object, err);

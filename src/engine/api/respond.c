@@ -79,9 +79,9 @@ void engine_respond_error(struct http_exchange *exchange, const struct err *err)
 
 void rest_respond_error(struct rest *rest, const struct err *err)
 {
-    const struct registry_resource *resource =
+    const struct kube_kind *resource =
         rest->about_resource ? rest->about_resource : rest->route.resource;
-    static const struct registry_resource nothing = {.id = {.group = "", .kind = ""}};
+    static const struct kube_kind nothing = {.id = {.group = "", .kind = ""}};
     const char *name = rest->about_name ? rest->about_name : rest->route.name;
     if (rest->about_nothing) {
         resource = &nothing;

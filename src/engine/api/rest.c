@@ -10,16 +10,6 @@
 
 enum { UNREADABLE_NAMED = 5 }; /* in Warning headers of one answer */
 
-char *rest_key(struct arena *arena, const struct registry_resource *resource,
-               const char *namespace_, const char *name)
-{
-    if (!resource->id.namespaced)
-        return arena_printf(arena, "/%s/%s", resource->storage, name ? name : "");
-    if (namespace_[0] == '\0')
-        return arena_printf(arena, "/%s/", resource->storage);
-    return arena_printf(arena, "/%s/%s/%s", resource->storage, namespace_, name ? name : "");
-}
-
 int rest_reserve(struct rest *rest, size_t bytes, struct err *err)
 {
     if (http_reserve(rest->exchange, bytes))
@@ -73,7 +63,7 @@ bool rest_is_readable(struct rest *rest, struct store_object *stored)
 int rest_load(struct rest *rest, const char *name, struct json **ret, int64_t *ret_revision,
               struct err *err)
 {
-    const char *key = rest_key(rest->arena, rest->route.resource, rest->route.namespace_, name);
+    const char *key = registry_key(rest->arena, rest->route.resource, rest->route.namespace_, name);
     struct store_object *stored = store_get_pending(engine_store(rest->engine), key);
     if (!stored)
         return rest_not_found(rest, name, err);
@@ -109,7 +99,7 @@ void rest_convert_out(const struct rest *rest, struct arena *arena, struct json 
 bool rest_converts(const struct rest *rest, const char *data, size_t size)
 {
     static const char begin[] = "{\"apiVersion\":\"";
-    const struct registry_resource *resource = rest->route.resource;
+    const struct kube_kind *resource = rest->route.resource;
     size_t head = sizeof(begin) - 1, length = strlen(resource->api_version);
     if (!resource->definition)
         return rest->route.older != NULL;
@@ -199,7 +189,7 @@ static void dispatch(struct rest *rest)
     }
 }
 
-static bool answers_with_objects(enum registry_sub sub)
+static bool answers_with_objects(enum kube_subresource_id sub)
 {
     return sub != SUB_LOG && sub != SUB_PORT_FORWARD && sub != SUB_PROXY;
 }

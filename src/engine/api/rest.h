@@ -8,10 +8,10 @@
 #include "base/json/json.h"
 #include "engine/access/access.h"
 #include "engine/api/route.h"
-#include "engine/kinds/stored.h"
 #include "engine/bootstrap.h"
 #include "engine/engine.h"
 #include "engine/kinds/registry.h"
+#include "engine/kinds/stored.h"
 #include "kube/patch/managed_fields.h"
 #include "kube/schema/decode.h"
 #include "kube/schema/field_error.h"
@@ -32,7 +32,7 @@ struct rest {
     const struct schema_report *unknown; /* fields it was refused for; with ERR_BAD_REQUEST */
     /* What errors are about where it is not what the route names: a generated name, a namespace. */
     const char *about_name;
-    const struct registry_resource *about_resource;
+    const struct kube_kind *about_resource;
     bool about_nothing;               /* … and where it is the request as a whole */
     const struct json *patched;       /* the patch that the object is made with, if it is */
     struct schema_complaints repeats; /* names that stood twice in the body */
@@ -57,15 +57,17 @@ struct version_trees *engine_version_trees(struct engine *engine);
 struct watch_events *engine_watch_events(struct engine *engine);
 
 /* ---- rest.c: what the verbs share */
+/* What the engine adds to the writes of the route's kind; may be called on any thread. */
+static inline const struct registry_hooks *rest_hooks(const struct rest *rest)
+{
+    return registry_hooks(engine_registry(rest->engine), rest->route.resource);
+}
+
 /* Before the body is there: answers the exchange if the roles do not allow the request. */
 void rest_admit(struct engine *engine, struct http_exchange *exchange,
                 const struct identity *identity, const struct route *route);
 void rest_handle(struct engine *engine, struct http_exchange *exchange,
                  const struct identity *identity, const struct route *route);
-
-/* "/pods/default/x". name NULL: the prefix of the collection; namespace_ "": of all namespaces. */
-char *rest_key(struct arena *arena, const struct registry_resource *resource,
-               const char *namespace_, const char *name);
 
 /* The newest version (pending writes included), parsed; ERR_NOT_FOUND in Kubernetes' words. The
  * revision is what the next write must expect. */
@@ -167,7 +169,7 @@ struct rest_filter {
     const char *name; /* the one name a field selector leaves, else NULL */
     bool all;         /* nothing to check */
 };
-int rest_filter_parse(struct arena *arena, const struct registry_resource *resource,
+int rest_filter_parse(struct arena *arena, const struct kube_kind *resource,
                       const char *label_selector, const char *field_selector,
                       struct rest_filter *ret, struct err *err);
 int rest_filter_of(struct rest *rest, struct rest_filter *ret, struct err *err);

@@ -10,12 +10,13 @@
 enum { ROUTE_SEGMENT_MAX = 253 }; /* longest name Kubernetes allows */
 
 struct route {
-    const struct registry_resource *resource;
-    const struct registry_older *older; /* the version the client speaks; NULL: the stored one */
-    enum registry_verb verb;
+    const struct kube_kind *resource;
+    const struct kube_older_version
+        *older; /* the version the client speaks; NULL: the stored one */
+    enum kube_verb verb;
     const char *namespace_; /* "" for a cluster-wide resource, or across namespaces */
     const char *name;       /* NULL: the collection */
-    enum registry_sub sub;
+    enum kube_subresource_id sub;
     const char *rest; /* of SUB_PROXY: the path behind it, "" or "/a/b"; else "" */
 };
 

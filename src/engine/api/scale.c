@@ -1,6 +1,7 @@
 /* GET, PUT and PATCH of NAME/scale: the number of replicas of an object as an autoscaling/v1 Scale,
  * so that `kubectl scale` and whoever else scales need not know the kind. Where the number stands
  * in an object is a row of the registry; nothing here knows a kind. */
+#include "kube/kinds/scale.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/rest.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 
 /* What errors about the number are about: the Scale, not the object below it. */
-static const struct registry_resource SCALE = {
+static const struct kube_kind SCALE = {
     .id = {.group = "autoscaling",
            .version = "v1",
            .plural = "scales",
@@ -23,9 +24,9 @@ static const struct registry_resource SCALE = {
     .api_version = "autoscaling/v1",
 };
 
-static const struct registry_scale *scale_of(const struct rest *rest)
+static const struct kube_scale_paths *scale_of(const struct rest *rest)
 {
-    return registry_subresource(rest->route.resource, "scale")->scale;
+    return kube_subresource(rest->route.resource, "scale")->scale;
 }
 
 /* ---- The number in the object ---------------------------------------------------------------- */
@@ -118,7 +119,7 @@ static int make_scale(struct rest *rest, struct json *object, struct json **ret,
 {
     static const char *const kept[] = {"name", "namespace", "uid", "resourceVersion",
                                        "creationTimestamp"};
-    const struct registry_scale *scale = scale_of(rest);
+    const struct kube_scale_paths *scale = scale_of(rest);
     struct arena *arena = rest->arena;
     struct json *parent;
     const struct json *number;
@@ -214,7 +215,7 @@ static int read_number(struct rest *rest, const struct json *scale, int64_t *ret
 /* The path to the number, as this object writes it. */
 static char **names_in(struct rest *rest, const struct json *object, size_t *ret_count)
 {
-    const struct registry_scale *scale = scale_of(rest);
+    const struct kube_scale_paths *scale = scale_of(rest);
     char **names = str_split(rest->arena, scale->spec_path, '.', ret_count);
     for (size_t i = 0; i < *ret_count && object; i++) {
         object = find_member(object, names[i], str_eq(names[i], scale->any_case));
@@ -237,7 +238,8 @@ static void track(struct rest *rest, struct json *object)
 static int check_object(struct rest *rest, struct json *object, const struct json *old,
                         struct err *err)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct kube_kind *resource = rest->route.resource;
+    const struct registry_hooks *hooks = rest_hooks(rest);
     meta_prepare_update(rest->arena, resource, object, old);
     if (resource->hooks.validate)
         resource->hooks.validate(&rest->invalid, object, old);
@@ -245,7 +247,7 @@ static int check_object(struct rest *rest, struct json *object, const struct jso
         schema_validate_value(&rest->invalid, resource->whole, "", object);
     if (rest->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
-    return resource->hooks.admit ? resource->hooks.admit(rest, object, old, err) : 0;
+    return hooks->admit ? hooks->admit(rest, object, old, err) : 0;
 }
 
 static int set_number(struct rest *rest, struct json *object, int64_t replicas, struct err *err)
@@ -306,7 +308,7 @@ static int load(struct rest *rest, struct json **ret, int64_t *ret_revision, str
     if (rest->route.verb != VERB_GET)
         return rest_load(rest, rest->route.name, ret, ret_revision, err);
     const char *key =
-        rest_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
+        registry_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
     struct store_object *stored = store_get(engine_store(rest->engine), key);
     if (!stored)
         return rest_not_found(rest, rest->route.name, err);

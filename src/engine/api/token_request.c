@@ -16,7 +16,7 @@ enum {
 /* A TokenRequest is an object as any other where it is refused. */
 static int refuse_life(struct rest *rest, const struct json *life, const char *why, struct err *err)
 {
-    static const struct registry_resource requests = {
+    static const struct kube_kind requests = {
         .id = {.group = "authentication.k8s.io", .kind = "TokenRequest"}};
     field_invalid(&rest->invalid, "spec.expirationSeconds", life, "%s", why);
     rest->about_resource = &requests;
@@ -65,9 +65,9 @@ static int read_pod(struct rest *rest, const struct json *reference, struct toke
                        "spec.boundObjectRef: cannot bind token to object of kind \"%.63s\", only "
                        "to a Pod",
                        kind);
-    const struct registry_resource *pods = registry_built_in("", "v1", "pods");
+    const struct kube_kind *pods = &KUBE_POD_KIND;
     struct store_object *stored = store_get(
-        engine_store(rest->engine), rest_key(rest->arena, pods, rest->route.namespace_, name));
+        engine_store(rest->engine), registry_key(rest->arena, pods, rest->route.namespace_, name));
     if (!stored)
         return err_set(err, ERR_NOT_FOUND, "pods \"%.253s\" not found", name);
     struct json *pod = NULL;

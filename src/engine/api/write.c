@@ -85,7 +85,7 @@ static int encode_as(struct rest *rest, struct json *object, const char *version
 {
     struct json *meta = json_ensure_object(rest->arena, object, "metadata");
     json_set_string(rest->arena, meta, "resourceVersion", version);
-    const struct registry_resource *resource = rest->route.resource;
+    const struct kube_kind *resource = rest->route.resource;
     if (resource->stored_version)
         json_set_string(rest->arena, object, "apiVersion", resource->stored_version);
     unsigned known = rest->is_measured ? STORED_MEASURED : 0;
@@ -118,8 +118,8 @@ int rest_encode(struct rest *rest, struct json *object, struct rest_encoded *ret
 
 static const char *key_of(struct rest *rest, const struct json *object)
 {
-    return rest_key(rest->arena, rest->route.resource, kube_meta_namespace(object),
-                    kube_meta_name(object));
+    return registry_key(rest->arena, rest->route.resource, kube_meta_namespace(object),
+                        kube_meta_name(object));
 }
 
 /* A node that says for the first time that its disk is full, or no longer is. */
@@ -165,12 +165,13 @@ int rest_queue_put(struct rest *rest, struct json *object, int64_t expected, sto
                  : queue_bytes(rest, object, data.data, data.size, expected, done, context, err);
 }
 
-static void remove_leftovers(struct rest *rest, const struct registry_resource *resource,
+static void remove_leftovers(struct rest *rest, const struct kube_kind *resource,
                              const char *namespace_)
 {
     struct store *store = engine_store(rest->engine);
     struct store_object **objects;
-    size_t count = store_list(store, rest_key(rest->arena, resource, namespace_, NULL), &objects);
+    size_t count =
+        store_list(store, registry_key(rest->arena, resource, namespace_, NULL), &objects);
     for (size_t i = 0; i < count; i++) {
         /* A write that is under way removes or replaces it itself. */
         if (!stored_is_readable(objects[i]))
@@ -186,7 +187,7 @@ static void remove_unlisted(struct rest *rest, const struct json *object)
 {
     const char *name = kube_meta_name(object), *storage = rest->route.resource->storage;
     bool space = str_eq(storage, "namespaces"), definition = str_eq(storage, DEFINITION_STORAGE);
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (size_t i = 0;
          (space || definition) && (resource = registry_at(engine_registry(rest->engine), i)); i++) {
         if (space && resource->id.namespaced && !resource->transient)
@@ -311,8 +312,8 @@ static int check_namespace_lives(struct rest *rest, const char *name, struct err
 {
     if (!rest->route.resource->id.namespaced)
         return 0;
-    const struct registry_resource *namespaces = registry_built_in("", "v1", "namespaces");
-    const char *key = rest_key(rest->arena, namespaces, "", rest->route.namespace_);
+    const struct kube_kind *namespaces = &KUBE_NAMESPACE_KIND;
+    const char *key = registry_key(rest->arena, namespaces, "", rest->route.namespace_);
     struct store_object *stored = store_get_pending(engine_store(rest->engine), key);
     if (!stored) {
         rest->about_resource = namespaces;
@@ -333,7 +334,7 @@ static int check_namespace_lives(struct rest *rest, const char *name, struct err
 
 static int check_free(struct rest *rest, const char *name, struct err *err)
 {
-    const char *key = rest_key(rest->arena, rest->route.resource, rest->route.namespace_, name);
+    const char *key = registry_key(rest->arena, rest->route.resource, rest->route.namespace_, name);
     struct store_object *stored = store_get_pending(engine_store(rest->engine), key);
     if (!stored)
         return 0;
@@ -360,7 +361,7 @@ static void ensure_name(struct rest *rest, struct json *object)
 /* Those of the tables first: the kind's own may depend on them. */
 static void set_defaults(struct rest *rest, struct json *object)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct kube_kind *resource = rest->route.resource;
     if (resource->form != SCHEMA_FORM_WRITTEN)
         schema_default(rest->arena, resource->schema, object);
     if (resource->hooks.defaults)
@@ -371,7 +372,7 @@ static void set_defaults(struct rest *rest, struct json *object)
  * not be given what it asks for, only that is told. */
 static void validate(struct rest *rest, const struct json *object, const struct json *old)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct kube_kind *resource = rest->route.resource;
     if (rest->invalid.count > 0)
         return;
     meta_validate(&rest->invalid, resource, object, old);
@@ -383,7 +384,7 @@ static void validate(struct rest *rest, const struct json *object, const struct 
     if (resource->whole) {
         schema_validate_value(&rest->invalid, resource->whole, "", object);
         schema_validate_structure(&rest->invalid, resource->whole, "", object);
-        const struct registry_subresource *scale = registry_subresource(resource, "scale");
+        const struct kube_subresource *scale = kube_subresource(resource, "scale");
         if (scale)
             definition_check_scale(&rest->invalid, scale->scale, object);
     }
@@ -391,7 +392,8 @@ static void validate(struct rest *rest, const struct json *object, const struct 
 
 int rest_shape_create(struct rest *rest, struct json *object, struct err *err)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct kube_kind *resource = rest->route.resource;
+    const struct registry_hooks *hooks = rest_hooks(rest);
     int r = rest_decode(rest, object, NULL, err);
     if (r < 0)
         return r;
@@ -406,7 +408,7 @@ int rest_shape_create(struct rest *rest, struct json *object, struct err *err)
     rest->about_name = kube_meta_name(object);
 
     meta_prepare_create(rest->arena, resource, object, loop_wall_ms(engine_loop(rest->engine)));
-    if (resource->definition && registry_has_status(resource))
+    if (resource->definition && kube_kind_has_status(resource))
         json_remove(object, "status"); /* that is for who writes the subresource */
     set_defaults(rest, object);
     r = rest_track_fields(rest, object, NULL, err);
@@ -414,8 +416,8 @@ int rest_shape_create(struct rest *rest, struct json *object, struct err *err)
         return r;
     if (resource->hooks.create)
         resource->hooks.create(rest->arena, object);
-    if (resource->hooks.assign)
-        resource->hooks.assign(rest->engine, &rest->invalid, object, NULL);
+    if (hooks->assign)
+        hooks->assign(rest->engine, &rest->invalid, object, NULL);
     validate(rest, object, NULL);
     if (rest->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
@@ -424,13 +426,13 @@ int rest_shape_create(struct rest *rest, struct json *object, struct err *err)
 
 int rest_admit_create(struct rest *rest, struct json *object, struct err *err)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct registry_hooks *hooks = rest_hooks(rest);
     int r = check_namespace_lives(rest, rest->about_name, err);
     if (r < 0)
         return r;
     r = check_free(rest, rest->about_name, err);
-    if (r == 0 && resource->hooks.admit)
-        r = resource->hooks.admit(rest, object, NULL, err);
+    if (r == 0 && hooks->admit)
+        r = hooks->admit(rest, object, NULL, err);
     if (r == 0)
         r = measure(rest, object, err);
     return r == 0 ? rest_charge_quotas(rest, object, NULL, err) : r;
@@ -475,8 +477,8 @@ static int check_name_field(struct rest *rest, const struct json *object, struct
 /* In the words of Kubernetes' store. An object that is not there has no uid either. */
 static int uid_conflict(struct rest *rest, const char *wanted, const char *there, struct err *err)
 {
-    const struct registry_resource *resource = rest->route.resource;
-    const char *key = rest_key(rest->arena, resource, rest->route.namespace_, rest->route.name);
+    const struct kube_kind *resource = rest->route.resource;
+    const char *key = registry_key(rest->arena, resource, rest->route.namespace_, rest->route.name);
     return err_set(
         err, ERR_CONFLICT,
         "Operation cannot be fulfilled on %s \"%s\": StorageError: invalid object, Code: "
@@ -534,7 +536,8 @@ static void take_part(struct rest *rest, struct json *object, const struct json 
 int rest_shape_update(struct rest *rest, struct json *object, const struct json *old,
                       struct err *err)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct kube_kind *resource = rest->route.resource;
+    const struct registry_hooks *hooks = rest_hooks(rest);
     int r = rest_decode(rest, object, old, err);
     if (r < 0)
         return r;
@@ -543,7 +546,7 @@ int rest_shape_update(struct rest *rest, struct json *object, const struct json 
         return r;
     if (rest->route.sub != SUB_NONE) {
         take_part(rest, object, old);
-        if (resource->hooks.status && (r = resource->hooks.status(rest, object, err)) < 0)
+        if (hooks->status && (r = hooks->status(rest, object, err)) < 0)
             return r;
         if (resource->whole)
             validate(rest, object, old);
@@ -552,15 +555,15 @@ int rest_shape_update(struct rest *rest, struct json *object, const struct json 
         r = rest_track_fields(rest, object, old, err);
         return r == 0 ? measure(rest, object, err) : r;
     }
-    if (registry_has_status(resource))
+    if (kube_kind_has_status(resource))
         take_member(rest->arena, object, old, "status");
     set_defaults(rest, object);
     r = rest_track_fields(rest, object, old, err);
     if (r < 0)
         return r;
     meta_prepare_update(rest->arena, resource, object, old);
-    if (resource->hooks.assign)
-        resource->hooks.assign(rest->engine, &rest->invalid, object, old);
+    if (hooks->assign)
+        hooks->assign(rest->engine, &rest->invalid, object, old);
     validate(rest, object, old);
     if (rest->invalid.count > 0)
         return err_set(err, ERR_INVALID, "%s is invalid", resource->id.kind);
@@ -570,10 +573,10 @@ int rest_shape_update(struct rest *rest, struct json *object, const struct json 
 int rest_admit_update(struct rest *rest, struct json *object, const struct json *old,
                       struct err *err)
 {
-    const struct registry_resource *resource = rest->route.resource;
+    const struct registry_hooks *hooks = rest_hooks(rest);
     if (rest->route.sub != SUB_NONE)
         return 0;
-    int r = resource->hooks.admit ? resource->hooks.admit(rest, object, old, err) : 0;
+    int r = hooks->admit ? hooks->admit(rest, object, old, err) : 0;
     if (r == 0)
         r = measure(rest, object, err);
     return r == 0 ? rest_charge_quotas(rest, object, old, err) : r;

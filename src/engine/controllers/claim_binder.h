@@ -8,22 +8,10 @@
 #define TRAINYARD_ENGINE_CLAIM_BINDER_H
 
 #include "base/json/json.h"
-
-/* The class that claims get which name none, and who says to make their volumes. */
-#define CLAIM_CLASS       "standard"
-#define CLAIM_PROVISIONER "trainyard.dev/directory"
-
-/* Where the data of a volume is: the node reads it, `kubectl describe pv` shows it. The directory
- * is called after the claim, and that of a pod's own claim after the volume: the next pod of that
- * name finds nothing of the last. */
-#define CLAIM_WHERE "trainyard.dev/volume"
+#include "kube/kinds/volume.h"
 
 /* How long a claim whose class is none of ours waits for a volume of somebody else. */
 enum { CLAIM_PATIENCE_MS = 3000 };
-
-/* What keeps a claim, or a volume, that somebody still needs. */
-#define CLAIM_PROTECTION        "kubernetes.io/pvc-protection"
-#define CLAIM_VOLUME_PROTECTION "kubernetes.io/pv-protection"
 
 /* "pvc-<uid>", or the volume the claim itself names. */
 const char *claim_volume_name(struct arena *arena, const struct json *claim);

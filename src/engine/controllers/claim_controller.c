@@ -244,7 +244,7 @@ static bool pod_has_moved(const struct kube_object *old, const struct kube_objec
            (old && new_ && claim_pod_has_ended(old->json) != claim_pod_has_ended(new_->json));
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     if (str_eq(resource->storage, "persistentvolumeclaims"))

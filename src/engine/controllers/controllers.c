@@ -79,7 +79,7 @@ static const char *const OWNERSHIP_FIELDS[] = {
 /* One resource as it is watched. */
 struct source {
     struct hub *hub;
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     struct kube_informer *informer;
 };
 
@@ -165,7 +165,7 @@ static void on_change(void *context, struct kube_object *old, struct kube_object
             CONTROLLERS[i]->changed(source->hub->selves[i], source->resource, old, new_);
 }
 
-static void add_source(struct hub *hub, const struct registry_resource *resource)
+static void add_source(struct hub *hub, const struct kube_kind *resource)
 {
     struct source *source = mem_zalloc(sizeof(*source));
     source->hub = hub;
@@ -209,8 +209,9 @@ static void follow_definition(struct hub *hub, const struct kube_object *old,
                               const struct kube_object *new_)
 {
     const char *name = new_ ? new_->name : old->name;
-    struct registry_definition *row = new_ ? definition_watched_row(new_->json) : NULL;
-    const struct registry_resource *present = NULL;
+    struct registry_definition *row =
+        new_ ? definition_watched_row(hub->registry, new_->json) : NULL;
+    const struct kube_kind *present = NULL;
     for (size_t i = 0; i < hub->sources.count; i++)
         if (str_eq(hub->sources.items[i]->resource->storage, name))
             present = hub->sources.items[i]->resource;
@@ -232,15 +233,17 @@ static void follow_definition(struct hub *hub, const struct kube_object *old,
 }
 
 struct engine_controllers *engine_controllers_new(struct loop *loop,
-                                                  struct http_transport *transport)
+                                                  struct http_transport *transport,
+                                                  const struct kube_kind *const *kinds)
 {
     struct engine_controllers *controllers = mem_zalloc(sizeof(*controllers));
     struct hub *hub = &controllers->hub;
     hub->loop = loop;
     hub->tasks.next = hub->tasks.previous = &hub->tasks;
     hub->client = kube_client_new(loop, transport, "trainyard-controllers");
-    hub->registry = registry_new();
-    const struct registry_resource *resource;
+    hub->registry = registry_new(kinds, NULL);
+    registry_add(hub->registry, &DEFINITION_KIND);
+    const struct kube_kind *resource;
     for (size_t i = 0; (resource = registry_at(hub->registry, i)); i++)
         if (!str_eq(resource->id.plural, "events") && !resource->transient)
             add_source(hub, resource);

@@ -168,7 +168,7 @@ static void slice_changed(struct workloads *services, const struct kube_object *
     workloads_add(services, slice->namespace_, name);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     const struct kube_object *object = new_ ? new_ : old;

@@ -5,8 +5,8 @@
 #include "base/vec.h"
 #include "engine/controllers/endpoints.h"
 #include "engine/controllers/hub.h"
-#include "kube/kinds/service_spec.h"
 #include "kube/client/workqueue.h"
+#include "kube/kinds/service_spec.h"
 #include "kube/object.h"
 #include "kube/selector.h"
 
@@ -150,7 +150,7 @@ static void enqueue_services(struct endpoints *endpoints, const struct kube_obje
             enqueue(endpoints, service);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     struct endpoints *endpoints = self;

@@ -151,7 +151,7 @@ static void claim_changed(struct ephemerals *ephemerals, const struct kube_objec
         enqueue(ephemerals, pod, claim->name);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     if (new_ && old && str_eq(old->uid, new_->uid))

@@ -34,18 +34,18 @@ static struct json *owners_of(const struct json *object)
 
 /* ---- The graph ------------------------------------------------------------------------------- */
 
-static char *key_of(const struct registry_resource *resource, const struct kube_object *object)
+static char *key_of(const struct kube_kind *resource, const struct kube_object *object)
 {
     return mem_printf("%s/%s/%s", resource->storage, object->namespace_, object->name);
 }
 
 static struct kube_object *find(struct garbage *garbage, const char *key,
-                                const struct registry_resource **ret_resource)
+                                const struct kube_kind **ret_resource)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     size_t count;
     char **pieces = str_split(arena, key, '/', &count);
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (size_t i = 0; (resource = registry_at(hub_registry(garbage->hub), i)); i++)
         if (str_eq(resource->storage, pieces[0]))
             break;
@@ -103,7 +103,7 @@ static void enqueue_waiting_owners(struct garbage *garbage, const struct json *o
     }
 }
 
-static void leave(struct garbage *garbage, const struct registry_resource *resource,
+static void leave(struct garbage *garbage, const struct kube_kind *resource,
                   const struct kube_object *old)
 {
     _cleanup_free_ char *key = key_of(resource, old);
@@ -111,7 +111,7 @@ static void leave(struct garbage *garbage, const struct registry_resource *resou
         remove_dependent(garbage, json_get_string(owner, "uid", ""), key);
 }
 
-static void enter(struct garbage *garbage, const struct registry_resource *resource,
+static void enter(struct garbage *garbage, const struct kube_kind *resource,
                   const struct kube_object *new_)
 {
     _cleanup_free_ char *key = key_of(resource, new_);
@@ -124,7 +124,7 @@ static void enter(struct garbage *garbage, const struct registry_resource *resou
         enqueue_waiting_owners(garbage, new_->json);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     struct garbage *garbage = self;
@@ -148,7 +148,7 @@ struct check {
     struct garbage *garbage;
     char *key;
     struct kube_object *object;
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     enum garbage_owner owners[OWNERS_MAX];
     size_t count;   /* of owners */
     size_t next;    /* to be asked */
@@ -182,7 +182,7 @@ static void acted(void *context, struct json *object, const struct err *err)
         check_end(check);
 }
 
-static void act_patch(struct check *check, const struct registry_resource *resource,
+static void act_patch(struct check *check, const struct kube_kind *resource,
                       const struct kube_object *target, const struct json *patch)
 {
     check->waiting++;
@@ -224,7 +224,7 @@ static void conclude(struct check *check)
     acted(check, NULL, NULL);
 }
 
-static const struct registry_resource *resource_of(struct check *check, const struct json *owner)
+static const struct kube_kind *resource_of(struct check *check, const struct json *owner)
 {
     return registry_find_kind(hub_registry(check->garbage->hub),
                               json_get_string(owner, "apiVersion", ""),
@@ -258,9 +258,9 @@ static void tell_elsewhere(struct check *check, const struct json *owner, const 
 
 /* What the informers know of an owner; OWNER_GONE only means that they know nothing. */
 static enum garbage_owner known_state(struct check *check, const struct json *owner,
-                                      const struct registry_resource *kind)
+                                      const struct kube_kind *kind)
 {
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     const char *uid = json_get_string(owner, "uid", "");
     const char *key = map_get(&check->garbage->keys, uid);
     const struct kube_object *object = key ? find(check->garbage, key, &resource) : NULL;
@@ -287,7 +287,7 @@ static void ask_next(struct check *check)
 {
     for (; check->next < check->count; check->next++) {
         const struct json *owner = json_element(owners_of(check->object->json), check->next);
-        const struct registry_resource *resource = resource_of(check, owner);
+        const struct kube_kind *resource = resource_of(check, owner);
         enum garbage_owner state = resource ? known_state(check, owner, resource) : OWNER_UNKNOWN;
         check->owners[check->next] = state;
         if (state == OWNER_GONE) {
@@ -316,7 +316,7 @@ static bool waits_for(struct garbage *garbage, const struct kube_object *from, c
             continue;
         const struct dependents *dependents = map_get(&garbage->dependents, owner->uid);
         for (size_t i = 0; dependents && i < dependents->keys.count && !found; i++) {
-            const struct registry_resource *resource;
+            const struct kube_kind *resource;
             struct kube_object *dependent = find(garbage, dependents->keys.items[i], &resource);
             if (!dependent || !garbage_blocks(dependent->json, owner->uid))
                 continue;
@@ -337,7 +337,7 @@ static bool blocked(struct check *check)
     const struct dependents *dependents = map_get(&check->garbage->dependents, check->object->uid);
     bool any = false;
     for (size_t i = 0; dependents && i < dependents->keys.count; i++) {
-        const struct registry_resource *resource;
+        const struct kube_kind *resource;
         const char *key = dependents->keys.items[i];
         const struct kube_object *dependent = find(check->garbage, key, &resource);
         if (!dependent)
@@ -357,7 +357,7 @@ static bool orphan_dependents(struct check *check)
     const struct dependents *dependents = map_get(&check->garbage->dependents, check->object->uid);
     bool any = false;
     for (size_t i = 0; dependents && i < dependents->keys.count; i++) {
-        const struct registry_resource *resource;
+        const struct kube_kind *resource;
         const struct kube_object *dependent =
             find(check->garbage, dependents->keys.items[i], &resource);
         if (!dependent)
@@ -387,7 +387,7 @@ static void do_duty(struct check *check, enum garbage_duty duty)
 static void work(void *context, const char *key)
 {
     struct garbage *garbage = context;
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     struct kube_object *object = find(garbage, key, &resource);
     enum garbage_duty duty = object ? garbage_duty_of(object->json) : DUTY_NONE;
     if (!object || (duty == DUTY_NONE && json_count(owners_of(object->json)) == 0)) {

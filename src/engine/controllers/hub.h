@@ -37,7 +37,7 @@ void hub_task_end(struct hub_task *task); /* releases it */
 struct controller {
     void *(*start)(struct hub *hub);
     /* An object is new (old NULL), changed, or gone (new_ NULL). */
-    void (*changed)(void *self, const struct registry_resource *resource, struct kube_object *old,
+    void (*changed)(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_);
     void (*stop)(void *self); /* frees it */
 };

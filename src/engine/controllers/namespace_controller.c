@@ -123,7 +123,7 @@ static void deleted(void *context, struct json *object, const struct err *err)
 struct listing {
     struct hub_task task;
     struct sweep *sweep;
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
 };
 
 static void listing_release(struct hub_task *task)
@@ -171,7 +171,7 @@ static void list_page(struct listing *listing, const char *continue_)
 static void clear_out(struct sweep *sweep)
 {
     struct hub *hub = sweep->namespaces->hub;
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     sweep->terminating = true;
     sweep->waiting = 1;
     for (size_t i = 0; (resource = registry_at(hub_registry(hub), i)); i++) {
@@ -270,7 +270,7 @@ static void work(void *context, const char *name)
 
 /* ---- Hearing --------------------------------------------------------------------------------- */
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     struct namespaces *namespaces = self;

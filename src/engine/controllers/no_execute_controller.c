@@ -192,7 +192,7 @@ static void pod_changed(struct evictions *evictions, const struct kube_object *o
         workqueue_add(evictions->queue, key);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     if (str_eq(resource->storage, "nodes"))

@@ -100,7 +100,7 @@ static void enqueue(struct pod_groups *groups, const char *namespace_, const cha
     workqueue_add_after(groups->queue, key, GATHER_MS);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     const struct kube_object *either = new_ ? new_ : old;

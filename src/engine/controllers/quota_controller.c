@@ -75,7 +75,7 @@ static bool counts_as_before(const struct kube_object *old, const struct kube_ob
            !a == !b && (!a || json_equal(a, b));
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     struct quota_counter *counter = self;

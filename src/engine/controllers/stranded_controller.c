@@ -72,7 +72,7 @@ static void on_timer(struct loop_timer *timer)
 }
 
 /* A node that is back is missed no longer. */
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     struct stranded *stranded = self;

@@ -59,7 +59,7 @@ static void work(void *context, const char *name)
     kube_patch(hub_client(taints->hub), &KUBE_NODES, NULL, name, NULL, patch, on_written, writing);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     struct taints *taints = self;

@@ -11,12 +11,17 @@
 #define DEFINITION_STORAGE   "customresourcedefinitions." DEFINITION_GROUP
 #define DEFINITION_FINALIZER "customresourcecleanup." DEFINITION_GROUP
 
+/* ---- kind.c: how the API serves definitions */
+extern const struct kube_resource DEFINITION_RESOURCE;
+extern const struct kube_kind DEFINITION_KIND;
+
 /* ---- definition_validate.c: names, versions, columns, subresources; the hooks of the kind */
-void kind_definition_defaults(struct arena *arena, struct json *definition);
-void kind_definition_validate(struct field_errors *errors, const struct json *definition,
-                              const struct json *old);
-/* Marked for deletion for the first time: its objects are to go before it. */
-void kind_definition_delete(struct arena *arena, struct json *definition, int64_t now_ms);
+void definition_defaults(struct arena *arena, struct json *definition);
+void definition_validate(struct field_errors *errors, const struct json *definition,
+                         const struct json *old);
+/* Runs when its deletion is requested: its objects go first. */
+void definition_mark_deleted(const struct registry *registry, struct arena *arena,
+                             struct json *definition, int64_t now_ms);
 
 /* ---- definition_keywords.c, definition_structure.c, definition_fallbacks.c: an openAPIV3Schema,
  * in the order in which they are asked. The first is false for what the others cannot look at; the
@@ -31,7 +36,7 @@ void definition_check_fallbacks(struct field_errors *errors, const char *path,
 bool definition_has_cel(const struct json *schema);
 
 /* ---- definition_scale.c: an object of which a Scale is shown */
-void definition_check_scale(struct field_errors *errors, const struct registry_scale *scale,
+void definition_check_scale(struct field_errors *errors, const struct kube_scale_paths *scale,
                             const struct json *object);
 
 /* ---- definition_status.c */
@@ -41,14 +46,13 @@ void definition_check_scale(struct field_errors *errors, const struct registry_s
 void definition_set_status(struct arena *arena, const struct registry *registry,
                            struct json *definition, int64_t now_ms);
 bool definition_is_established(const struct json *definition);
-/* Of a kind that this server has by itself: the definition is kept and changes nothing. */
-bool definition_is_built_in(const char *name);
 
 /* ---- definition_rows.c */
 
 /* What the registry serves of it; NULL: nothing. */
 struct registry_definition *definition_rows(const struct json *definition);
 /* The one version in which its objects are watched, without a schema; NULL: none. */
-struct registry_definition *definition_watched_row(const struct json *definition);
+struct registry_definition *definition_watched_row(const struct registry *registry,
+                                                   const struct json *definition);
 
 #endif

@@ -3,9 +3,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/kinds/stored.h"
 #include "engine/crd/definition.h"
-#include "engine/watch/watchers.h"
+#include "engine/kinds/stored.h"
 #include "kube/object.h"
 
 #include <stdlib.h>
@@ -15,24 +14,15 @@ static const char PREFIX[] = "/" DEFINITION_STORAGE "/";
 
 struct definitions {
     struct registry *registry;
-    struct watcher_link *watchers;
+    definitions_retired *on_retired;
+    void *context;
     struct store_watch *watch;
 };
-
-static void end_watches(struct definitions *definitions, const char *storage)
-{
-    struct watcher_link *head = definitions->watchers;
-    for (struct watcher_link *link = head->next, *next; link != head; link = next) {
-        next = link->next;
-        if (str_eq(link->storage, storage))
-            link->end(link);
-    }
-}
 
 static void retire(struct definitions *definitions, const char *name)
 {
     registry_remove(definitions->registry, name);
-    end_watches(definitions, name);
+    definitions->on_retired(definitions->context, name);
 }
 
 /* What cannot be read is not served; what is stored was checked when it came. */
@@ -42,7 +32,7 @@ static void learn(struct definitions *definitions, struct store_object *stored)
     const char *name = stored->key + strlen(PREFIX);
     struct json *object;
     struct registry_definition *rows = NULL;
-    if (definition_is_built_in(name))
+    if (registry_is_built_in(definitions->registry, name))
         return; /* Kubeflow's own, say: the kind goes on as it is */
     if (stored_read(arena, stored, &object, NULL) == 0)
         rows = definition_rows(object);
@@ -58,17 +48,18 @@ static void on_event(void *context, const struct store_event *event)
     const char *name = event->object->key + strlen(PREFIX);
     if (event->type != STORE_DELETED)
         learn(definitions, event->object);
-    else if (!definition_is_built_in(name))
+    else if (!registry_is_built_in(definitions->registry, name))
         retire(definitions, name);
 }
 
-int definitions_new(struct store *store, struct registry *registry, struct watcher_link *watchers,
-                    struct definitions **ret, struct err *err)
+int definitions_new(struct store *store, struct registry *registry, definitions_retired *on_retired,
+                    void *context, struct definitions **ret, struct err *err)
 {
     struct definitions *definitions = mem_zalloc(sizeof(*definitions));
     struct store_object **objects;
     definitions->registry = registry;
-    definitions->watchers = watchers;
+    definitions->on_retired = on_retired;
+    definitions->context = context;
     size_t count = store_list(store, PREFIX, &objects);
     for (size_t i = 0; i < count; i++) {
         learn(definitions, objects[i]);

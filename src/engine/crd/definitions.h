@@ -7,11 +7,13 @@
 #include "store/store.h"
 
 struct definitions;
-struct watcher_link;
 
-/* Reads what is there. `watchers` are ended where their resource goes. */
-int definitions_new(struct store *store, struct registry *registry, struct watcher_link *watchers,
-                    struct definitions **ret, struct err *err);
+/* The resource with this storage name is no longer served. */
+typedef void definitions_retired(void *context, const char *storage);
+
+/* Reads what is there. */
+int definitions_new(struct store *store, struct registry *registry, definitions_retired *on_retired,
+                    void *context, struct definitions **ret, struct err *err);
 struct definitions *definitions_free(struct definitions *definitions);
 
 #endif

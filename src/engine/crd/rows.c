@@ -5,6 +5,7 @@
 #include "kube/object.h"
 #include "kube/schema/compile.h"
 #include "kube/table/table.h"
+#include "kube/types/types.h"
 
 #include <stdlib.h>
 
@@ -39,29 +40,30 @@ static const char *scale_path(struct arena *arena, const struct json *scale, con
     return path[0] ? arena_strdup(arena, path + 1) : NULL;
 }
 
-static const struct registry_subresource *
+static const struct kube_subresource *
 make_subresources(struct arena *arena, const struct json *version, const char *kind)
 {
-    struct registry_subresource *list = ARENA_ARRAY(arena, struct registry_subresource, 3);
+    struct kube_subresource *list = ARENA_ARRAY(arena, struct kube_subresource, 3);
     const struct json *subresources = json_get(version, "subresources");
     const struct json *scale = json_get(subresources, "scale");
     size_t count = 0;
     if (scale) {
-        struct registry_scale *paths = ARENA_NEW(arena, struct registry_scale);
+        struct kube_scale_paths *paths = ARENA_NEW(arena, struct kube_scale_paths);
         paths->spec_path = scale_path(arena, scale, "specReplicasPath");
         paths->status_path = scale_path(arena, scale, "statusReplicasPath");
         paths->selector_path = scale_path(arena, scale, "labelSelectorPath");
         paths->makes_spec = true;
-        list[count++] = (struct registry_subresource){.id = SUB_SCALE,
-                                                      .name = "scale",
-                                                      .kind = "Scale",
-                                                      .group = "autoscaling",
-                                                      .version = "v1",
-                                                      .verbs = VERBS_PART,
-                                                      .scale = paths};
+        list[count++] = (struct kube_subresource){.id = SUB_SCALE,
+                                                  .name = "scale",
+                                                  .kind = "Scale",
+                                                  .group = "autoscaling",
+                                                  .version = "v1",
+                                                  .schema = &TYPE_SCALE,
+                                                  .verbs = VERBS_PART,
+                                                  .scale = paths};
     }
     if (json_get(subresources, "status"))
-        list[count++] = (struct registry_subresource){
+        list[count++] = (struct kube_subresource){
             .id = SUB_STATUS, .name = "status", .kind = kind, .verbs = VERBS_PART};
     return count > 0 ? list : NULL;
 }
@@ -100,7 +102,7 @@ static const char *api_version(struct arena *arena, const struct json *spec, con
 }
 
 /* Names, and where its objects are. */
-static void fill_identity(struct registry_definition *definition, struct registry_resource *row,
+static void fill_identity(struct registry_definition *definition, struct kube_kind *row,
                           const struct json *spec, const struct json *version)
 {
     struct arena *arena = definition->arena;
@@ -122,7 +124,7 @@ static void fill_identity(struct registry_definition *definition, struct registr
     row->verbs = VERBS;
 }
 
-static const char *deprecation(struct arena *arena, const struct registry_resource *row,
+static const char *deprecation(struct arena *arena, const struct kube_kind *row,
                                const struct json *version)
 {
     const char *warning = json_get_string(version, "deprecationWarning", "");
@@ -132,7 +134,7 @@ static const char *deprecation(struct arena *arena, const struct registry_resour
                       : arena_printf(arena, "%s %s is deprecated", row->api_version, row->id.kind);
 }
 
-static void fill_row(struct registry_definition *definition, struct registry_resource *row,
+static void fill_row(struct registry_definition *definition, struct kube_kind *row,
                      const struct json *object, const struct json *version)
 {
     struct arena *arena = definition->arena;
@@ -147,7 +149,7 @@ static void fill_row(struct registry_definition *definition, struct registry_res
     row->categories = copy_list(arena, json_get(names, "categories"));
     row->fields = make_fields(arena, version);
     row->subresources = make_subresources(arena, version, row->id.kind);
-    row->columns = kube_columns_make(arena, json_get(version, "additionalPrinterColumns"));
+    row->columns = *kube_columns_make(arena, json_get(version, "additionalPrinterColumns"));
     row->generation = true;
     row->warning = deprecation(arena, row, version);
     /* Nothing new where all is about to go. */
@@ -157,7 +159,7 @@ static void fill_row(struct registry_definition *definition, struct registry_res
 
 static int compare_rows(const void *a, const void *b)
 {
-    const struct registry_resource *left = a, *right = b;
+    const struct kube_kind *left = a, *right = b;
     return registry_version_compare(left->id.version, right->id.version);
 }
 
@@ -197,28 +199,29 @@ struct registry_definition *definition_rows(const struct json *definition)
 }
 
 /* Others are older to it, so that it is found by what an owner says of itself. */
-static const struct registry_older *other_versions(struct arena *arena, const struct json *spec,
-                                                   const struct json *watched)
+static const struct kube_older_version *other_versions(struct arena *arena, const struct json *spec,
+                                                       const struct json *watched)
 {
     size_t count = 0;
     const struct json *versions = json_get(spec, "versions");
-    struct registry_older *others =
-        ARENA_ARRAY(arena, struct registry_older, json_count(versions) + 1);
+    struct kube_older_version *others =
+        ARENA_ARRAY(arena, struct kube_older_version, json_count(versions) + 1);
     JSON_EACH (version, versions) {
         const char *name = json_get_string(version, "name", "");
         if (version != watched && json_get_bool(version, "served", false))
             others[count++] =
-                (struct registry_older){.version = arena_strdup(arena, name),
-                                        .api_version = api_version(arena, spec, name)};
+                (struct kube_older_version){.version = arena_strdup(arena, name),
+                                            .api_version = api_version(arena, spec, name)};
     }
     return others;
 }
 
-struct registry_definition *definition_watched_row(const struct json *definition)
+struct registry_definition *definition_watched_row(const struct registry *registry,
+                                                   const struct json *definition)
 {
     const struct json *spec = json_get(definition, "spec"), *watched = stored_version(spec);
     if (!definition_is_established(definition) ||
-        definition_is_built_in(kube_meta_name(definition)))
+        registry_is_built_in(registry, kube_meta_name(definition)))
         return NULL;
     JSON_EACH (version, json_get(spec, "versions"))
         if (!is_served(definition, watched) && is_served(definition, version))

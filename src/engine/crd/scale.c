@@ -94,7 +94,7 @@ static void check_number(struct field_errors *errors, const char *path, const st
                       "should be less than or equal to %d", INT32_MAX);
 }
 
-void definition_check_scale(struct field_errors *errors, const struct registry_scale *scale,
+void definition_check_scale(struct field_errors *errors, const struct kube_scale_paths *scale,
                             const struct json *object)
 {
     check_number(errors, scale->spec_path, object);

@@ -32,18 +32,10 @@ bool definition_is_established(const struct json *definition)
     return kube_condition_is_true(definition, "Established");
 }
 
-bool definition_is_built_in(const char *name)
+void definition_mark_deleted(const struct registry *registry, struct arena *arena,
+                             struct json *definition, int64_t now_ms)
 {
-    const struct registry_resource *resource;
-    for (size_t i = 0; (resource = registry_built_in_at(i)); i++)
-        if (str_eq(resource->storage, name))
-            return true;
-    return false;
-}
-
-void kind_definition_delete(struct arena *arena, struct json *definition, int64_t now_ms)
-{
-    if (definition_is_built_in(kube_meta_name(definition)))
+    if (registry_is_built_in(registry, kube_meta_name(definition)))
         return;
     kube_meta_add_finalizer(arena, definition, DEFINITION_FINALIZER);
     set_condition(
@@ -68,7 +60,7 @@ static bool is_taken(const struct registry *registry, const struct json *definit
                      const char *name, bool kind)
 {
     const char *group = json_get_string(json_get(definition, "spec"), "group", "");
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (size_t i = 0; (resource = registry_at(registry, i)); i++) {
         if (!str_eq(resource->id.group, group) ||
             str_eq(resource->storage, kube_meta_name(definition)))

@@ -20,7 +20,7 @@ static char *lower(struct arena *arena, const char *text)
     return copy;
 }
 
-void kind_definition_defaults(struct arena *arena, struct json *definition)
+void definition_defaults(struct arena *arena, struct json *definition)
 {
     struct json *names = json_at(definition, "spec", "names", NULL);
     const char *kind = json_get_string(names, "kind", "");
@@ -328,8 +328,8 @@ static void check_stored(struct field_errors *errors, const struct json *definit
     }
 }
 
-void kind_definition_validate(struct field_errors *errors, const struct json *definition,
-                              const struct json *old)
+void definition_validate(struct field_errors *errors, const struct json *definition,
+                         const struct json *old)
 {
     const struct json *spec = json_get(definition, "spec");
     const struct json *preserve = json_get(spec, "preserveUnknownFields");

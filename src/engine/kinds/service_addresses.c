@@ -5,7 +5,8 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
+#include "engine/kinds/registry.h"
+#include "engine/kinds/stored.h"
 #include "kube/kinds/rule.h"
 #include "kube/kinds/service_spec.h"
 #include "kube/object.h"
@@ -37,8 +38,8 @@ static bool has_address(const struct json *service, const char *text)
 
 static char *key_of(struct arena *arena, const struct json *service)
 {
-    return rest_key(arena, registry_built_in("", "v1", "services"), kube_meta_namespace(service),
-                    kube_meta_name(service));
+    return registry_key(arena, &KUBE_SERVICE_KIND, kube_meta_namespace(service),
+                        kube_meta_name(service));
 }
 
 /* Reads the service of the key, as the store knows it. Returns NULL if there is none. */
@@ -352,8 +353,7 @@ struct service_addresses *service_addresses_new(struct store *store)
     addresses->store = store;
     addresses->next = RANGE_FIRST;
     map_init(&addresses->owners);
-    size_t count = store_list(
-        store, rest_key(arena, registry_built_in("", "v1", "services"), "", NULL), &objects);
+    size_t count = store_list(store, registry_key(arena, &KUBE_SERVICE_KIND, "", NULL), &objects);
     for (size_t i = 0; i < count; i++) {
         learn(addresses, objects[i]);
         store_object_unref(objects[i]);

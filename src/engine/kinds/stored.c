@@ -196,7 +196,7 @@ void stored_trust(struct store *store, const char *key)
     store_object_unref(stored);
 }
 
-struct json *stored_placeholder(struct arena *arena, const struct registry_resource *resource,
+struct json *stored_placeholder(struct arena *arena, const struct kube_kind *resource,
                                 const struct store_object *stored)
 {
     const char *name = place_of(stored->key), *namespace_ = NULL;
@@ -213,7 +213,7 @@ static void on_removed(void *context, const struct store_object *object, const s
 {
 }
 
-int stored_remove(struct store *store, const struct registry_resource *resource,
+int stored_remove(struct store *store, const struct kube_kind *resource,
                   const struct store_object *stored, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

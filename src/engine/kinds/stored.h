@@ -64,10 +64,10 @@ void stored_trust(struct store *store, const char *key);
 
 /* An object with the kind, namespace and name of one that cannot be read. A deletion works on it
  * instead. */
-struct json *stored_placeholder(struct arena *arena, const struct registry_resource *resource,
+struct json *stored_placeholder(struct arena *arena, const struct kube_kind *resource,
                                 const struct store_object *stored);
 /* Deletes an object that cannot be read, where the server itself wants it gone. */
-int stored_remove(struct store *store, const struct registry_resource *resource,
+int stored_remove(struct store *store, const struct kube_kind *resource,
                   const struct store_object *stored, struct err *err);
 
 #endif

@@ -38,11 +38,11 @@ struct json *discovery_verbs(struct arena *arena, unsigned mask)
     struct json *array = json_array(arena);
     for (unsigned verb = 1; verb <= VERB_LAST; verb <<= 1)
         if (mask & verb)
-            json_append(array, json_string(arena, registry_verb_name((enum registry_verb)verb)));
+            json_append(array, json_string(arena, kube_verb_name((enum kube_verb)verb)));
     return array;
 }
 
-static struct json *resource_entry(struct arena *arena, const struct registry_resource *resource)
+static struct json *resource_entry(struct arena *arena, const struct kube_kind *resource)
 {
     struct json *entry = json_object(arena);
     json_set_string(arena, entry, "name", resource->id.plural);
@@ -57,8 +57,8 @@ static struct json *resource_entry(struct arena *arena, const struct registry_re
     return entry;
 }
 
-static struct json *sub_entry(struct arena *arena, const struct registry_resource *resource,
-                              const struct registry_subresource *sub)
+static struct json *sub_entry(struct arena *arena, const struct kube_kind *resource,
+                              const struct kube_subresource *sub)
 {
     struct json *entry = json_object(arena);
     json_set(arena, entry, "name", json_stringf(arena, "%s/%s", resource->id.plural, sub->name));
@@ -80,12 +80,12 @@ static struct json *resource_list(struct arena *arena, const struct registry *re
     json_set(arena, list, "groupVersion",
              group[0] ? json_stringf(arena, "%s/%s", group, version) : json_string(arena, version));
     struct json *resources = json_ensure_array(arena, list, "resources");
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (size_t i = 0; (resource = registry_at(registry, i)); i++) {
-        if (!str_eq(resource->id.group, group) || !registry_serves_version(resource, version))
+        if (!str_eq(resource->id.group, group) || !kube_kind_serves_version(resource, version))
             continue;
         json_append(resources, resource_entry(arena, resource));
-        const struct registry_subresource *sub = resource->subresources;
+        const struct kube_subresource *sub = resource->subresources;
         for (; sub && sub->id != SUB_NONE; sub++)
             json_append(resources, sub_entry(arena, resource, sub));
     }

@@ -48,7 +48,7 @@ static const struct parameter {
 
 /* In the words of Kubernetes: the beginning of the operation's name, and what it does. */
 static const struct verb_words {
-    enum registry_verb verb;
+    enum kube_verb verb;
     const char *method, *name, *action, *doc;
 } VERBS[] = {
     {VERB_CREATE, "post", "create", "post", "create a new"},
@@ -60,7 +60,7 @@ static const struct verb_words {
     {VERB_UPDATE, "put", "replace", "put", "replace a"},
 };
 
-static const struct verb_words *words_of(enum registry_verb verb)
+static const struct verb_words *words_of(enum kube_verb verb)
 {
     for (size_t i = 0; i < ARRAY_SIZE(VERBS); i++)
         if (VERBS[i].verb == verb)
@@ -68,7 +68,7 @@ static const struct verb_words *words_of(enum registry_verb verb)
     return NULL;
 }
 
-const char *openapi_method(enum registry_verb verb)
+const char *openapi_method(enum kube_verb verb)
 {
     const struct verb_words *words = words_of(verb);
     return words ? words->method : NULL;
@@ -160,14 +160,12 @@ static bool is_own_kind(const struct openapi_operation *operation)
 static struct json *refer_object(struct openapi_types *types,
                                  const struct openapi_operation *operation)
 {
-    const struct registry_resource *resource = operation->resource;
+    const struct kube_kind *resource = operation->resource;
     if (operation->sub && operation->sub->id == SUB_LOG)
         return NULL;
     if (is_own_kind(operation))
         return openapi_refer_kind(types, resource);
-    const char *group = operation->sub->group ? operation->sub->group : resource->id.group;
-    const char *version = operation->sub->group ? operation->sub->version : resource->id.version;
-    const struct schema_object *object = type_of_kind(group, version, operation->sub->kind);
+    const struct schema_object *object = operation->sub->schema;
     return object ? openapi_refer(types, object) : NULL;
 }
 
@@ -300,7 +298,7 @@ static struct json *operation_name(struct arena *arena, const struct openapi_ope
 static struct json *kind_of(struct arena *arena, const struct openapi_operation *operation)
 {
     const struct kube_resource *id = &operation->resource->id;
-    const struct registry_subresource *sub = operation->sub;
+    const struct kube_subresource *sub = operation->sub;
     if (sub && sub->group)
         return openapi_group_version_kind(arena, sub->group, sub->version, sub->kind);
     return openapi_group_version_kind(arena, id->group, operation->version,

@@ -5,15 +5,15 @@
 #include "engine/openapi/schema.h"
 
 struct openapi_operation {
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     const char *version;
-    const struct registry_subresource *sub; /* NULL: the object itself */
-    enum registry_verb verb;
+    const struct kube_subresource *sub; /* NULL: the object itself */
+    enum kube_verb verb;
     bool everywhere; /* across namespaces */
 };
 
 /* "get", "post": the member of a path. */
-const char *openapi_method(enum registry_verb verb);
+const char *openapi_method(enum kube_verb verb);
 
 struct json *openapi_write_operation(struct openapi_types *types,
                                      const struct openapi_operation *operation);

@@ -7,7 +7,7 @@
 #include "engine/openapi/schema.h"
 
 /* Those of one version of a resource, into `paths`; the types they speak of become known. */
-void openapi_write_paths(struct openapi_types *types, const struct registry_resource *resource,
+void openapi_write_paths(struct openapi_types *types, const struct kube_kind *resource,
                          const char *version, struct json *paths);
 
 #endif

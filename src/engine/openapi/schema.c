@@ -270,18 +270,19 @@ static struct json *kinds_of(struct openapi_types *types, const struct schema_ob
 {
     struct arena *arena = types->arena;
     struct json *kinds = json_array(arena);
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (size_t i = 0; (resource = registry_at(types->registry, i)); i++) {
         const struct kube_resource *id = &resource->id;
         if (resource->schema == object)
             json_append(kinds, openapi_group_version_kind(arena, id->group, id->version, id->kind));
-        for (const struct registry_older *older = resource->older; older && older->version; older++)
+        for (const struct kube_older_version *older = resource->older; older && older->version;
+             older++)
             if (older->schema == object)
                 json_append(kinds,
                             openapi_group_version_kind(arena, id->group, older->version, id->kind));
     }
     const struct type_kind *kind;
-    for (size_t i = 0; kinds->count == 0 && (kind = type_kind_at(i)); i++)
+    for (size_t i = 0; kinds->count == 0 && (kind = type_message_at(i)); i++)
         if (kind->object == object)
             json_append(kinds,
                         openapi_group_version_kind(arena, kind->group, kind->version, kind->kind));
@@ -311,7 +312,7 @@ struct json *openapi_refer(struct openapi_types *types, const struct schema_obje
 
 /* A type without a name gets that of its kind with the pieces of the group turned round:
  * "com.example.v1.Lamp". */
-static const char *name_of_kind(struct arena *arena, const struct registry_resource *resource)
+static const char *name_of_kind(struct arena *arena, const struct kube_kind *resource)
 {
     const struct kube_resource *id = &resource->id;
     if (resource->schema->name)
@@ -324,8 +325,7 @@ static const char *name_of_kind(struct arena *arena, const struct registry_resou
     return name;
 }
 
-struct json *openapi_refer_kind(struct openapi_types *types,
-                                const struct registry_resource *resource)
+struct json *openapi_refer_kind(struct openapi_types *types, const struct kube_kind *resource)
 {
     const char *name = name_of_kind(types->arena, resource);
     if (learn(types, resource->schema))
@@ -333,8 +333,7 @@ struct json *openapi_refer_kind(struct openapi_types *types,
     return reference(types, name);
 }
 
-static struct json *write_list(struct openapi_types *types,
-                               const struct registry_resource *resource)
+static struct json *write_list(struct openapi_types *types, const struct kube_kind *resource)
 {
     struct arena *arena = types->arena;
     const struct kube_resource *id = &resource->id;
@@ -347,8 +346,7 @@ static struct json *write_list(struct openapi_types *types,
     return list;
 }
 
-struct json *openapi_refer_list(struct openapi_types *types,
-                                const struct registry_resource *resource)
+struct json *openapi_refer_list(struct openapi_types *types, const struct kube_kind *resource)
 {
     const char *name = arena_printf(types->arena, "%sList", name_of_kind(types->arena, resource));
     /* The list has no type in the tables: the resource stands for it. */

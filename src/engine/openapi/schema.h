@@ -27,10 +27,8 @@ void openapi_types_release(struct openapi_types *types);
 
 /* {"$ref": …} to a named type, to the kind of a resource, to lists of it. */
 struct json *openapi_refer(struct openapi_types *types, const struct schema_object *object);
-struct json *openapi_refer_kind(struct openapi_types *types,
-                                const struct registry_resource *resource);
-struct json *openapi_refer_list(struct openapi_types *types,
-                                const struct registry_resource *resource);
+struct json *openapi_refer_kind(struct openapi_types *types, const struct kube_kind *resource);
+struct json *openapi_refer_list(struct openapi_types *types, const struct kube_kind *resource);
 
 /* ---- What its own files share */
 struct schema_rules;

@@ -233,7 +233,7 @@ static bool node_matters(const struct kube_object *old, const struct kube_object
            kube_condition_is_true(new_->json, "Ready");
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     if (str_eq(resource->storage, "pods"))

@@ -117,7 +117,7 @@ static void begin_session(struct rest *rest, const struct websocket_protocol *pr
                           const struct port_forward_ports *ports)
 {
     const char *key =
-        rest_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
+        registry_key(rest->arena, rest->route.resource, rest->route.namespace_, rest->route.name);
     if (protocol && protocol->channels) {
         port_forward_websocket_new(rest->engine, line, key, pod, ports);
         return;

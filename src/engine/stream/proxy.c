@@ -245,14 +245,13 @@ static void on_connected(void *context, struct stream *stream, const struct err 
 
 /* ---- the target ------------------------------------------------------------------------------ */
 
-static int load(struct rest *rest, const char *plural, const char *name, struct json **ret,
-                struct err *err)
+static int load(struct rest *rest, const struct kube_kind *kind, const char *name,
+                struct json **ret, struct err *err)
 {
-    const struct registry_resource *resource = registry_built_in("", "v1", plural);
-    const char *key = rest_key(rest->arena, resource, rest->route.namespace_, name);
+    const char *key = registry_key(rest->arena, kind, rest->route.namespace_, name);
     struct store_object *stored = store_get_pending(engine_store(rest->engine), key);
     if (!stored)
-        return err_set(err, ERR_NOT_FOUND, "%s \"%.253s\" not found", plural, name);
+        return err_set(err, ERR_NOT_FOUND, "%s \"%.253s\" not found", kind->id.plural, name);
     int result = stored_read(rest->arena, stored, ret, err);
     store_object_unref(stored);
     return result;
@@ -264,7 +263,7 @@ static int find_pod(struct rest *rest, struct target *ret, struct err *err)
     struct json *pod;
     int result = rest_proxy_split(rest->arena, rest->route.name, "pod", &name, err);
     if (result == 0)
-        result = load(rest, "pods", name.name, &pod, err);
+        result = load(rest, &KUBE_POD_KIND, name.name, &pod, err);
     if (result == 0)
         result = rest_proxy_pod_port(pod, name.port, &ret->port, err);
     if (result == 0)
@@ -282,11 +281,11 @@ static int find_behind_service(struct rest *rest, struct target *ret, struct err
     rand_secure(&seed, sizeof(seed));
     int result = rest_proxy_split(rest->arena, rest->route.name, "service", &name, err);
     if (result == 0)
-        result = load(rest, "services", name.name, &service, err);
+        result = load(rest, &KUBE_SERVICE_KIND, name.name, &service, err);
     if (result == 0)
         result = rest_proxy_service_port(service, name.port, &port, err);
     if (result == 0)
-        result = load(rest, "endpoints", name.name, &endpoints, err);
+        result = load(rest, &KUBE_ENDPOINTS_KIND, name.name, &endpoints, err);
     if (result == 0)
         result = rest_proxy_pick(json_get(endpoints, "subsets"), name.name, port, seed, &address,
                                  &ret->port, err);
@@ -298,7 +297,7 @@ static int find_behind_service(struct rest *rest, struct target *ret, struct err
                        "endpoint %.63s of service \"%.253s\" is not a pod, and the proxy reaches "
                        "only pods",
                        json_get_string(address, "ip", ""), name.name);
-    result = load(rest, "pods", json_get_string(reference, "name", ""), &pod, err);
+    result = load(rest, &KUBE_POD_KIND, json_get_string(reference, "name", ""), &pod, err);
     if (result == 0)
         ret->pod = pod;
     return result;
@@ -321,7 +320,7 @@ static void list_pods_of_node(struct rest *rest, struct buf *ret)
 {
     struct store_object **stored;
     struct json *list = json_object(rest->arena);
-    const char *prefix = rest_key(rest->arena, registry_built_in("", "v1", "pods"), "", NULL);
+    const char *prefix = registry_key(rest->arena, &KUBE_POD_KIND, "", NULL);
     size_t count = store_list(engine_store(rest->engine), prefix, &stored);
     json_set_string(rest->arena, list, "kind", "PodList");
     json_set_string(rest->arena, list, "apiVersion", "v1");
@@ -346,7 +345,7 @@ static void answer_for_node(struct rest *rest)
     struct json *node;
     _cleanup_buf_ struct buf text;
     buf_init(&text, SIZE_MAX);
-    if (load(rest, "nodes", rest->route.name, &node, &err) < 0) {
+    if (load(rest, &KUBE_NODE_KIND, rest->route.name, &node, &err) < 0) {
         rest_respond_error(rest, &err);
     } else if (rest->route.verb == VERB_GET && str_eq(rest->route.rest, "/healthz")) {
         http_respond(rest->exchange, 200, "text/plain; charset=utf-8", "ok", 2);

@@ -265,7 +265,8 @@ static void start(struct rest_watcher *watcher, const struct watch_options *opti
 {
     struct rest *rest = watcher->rest;
     struct err err = ERR_INIT;
-    const char *prefix = rest_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL);
+    const char *prefix =
+        registry_key(rest->arena, rest->route.resource, rest->route.namespace_, NULL);
     http_begin(rest->exchange, 200, "application/json", NULL, -1);
     if ((options->initial_end && rest_check_version(rest, &(int64_t){0}, &err) < 0) ||
         open_watch(watcher, prefix, options->since, &err) < 0) {

@@ -1,8 +1,9 @@
 /* Deployments and ReplicaSets: what they are when they do not say, and which are refused. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/row.h"
 
 #include "base/str.h"
 #include "kube/kinds/defaults.h"
+#include "kube/kinds/pod/pod.h"
 #include "kube/kinds/rule.h"
 #include "kube/selector.h"
 
@@ -12,15 +13,15 @@
 
 /* ---- Defaults -------------------------------------------------------------------------------- */
 
-void kind_replica_set_defaults(struct arena *arena, struct json *set)
+static void replica_set_defaults(struct arena *arena, struct json *set)
 {
-    kind_pod_spec_defaults(arena, json_at(set, "spec", "template", "spec", NULL));
+    kube_pod_spec_defaults(arena, json_at(set, "spec", "template", "spec", NULL));
 }
 
-void kind_deployment_defaults(struct arena *arena, struct json *deployment)
+static void deployment_defaults(struct arena *arena, struct json *deployment)
 {
     struct json *strategy = json_at(deployment, "spec", "strategy", NULL);
-    kind_pod_spec_defaults(arena, json_at(deployment, "spec", "template", "spec", NULL));
+    kube_pod_spec_defaults(arena, json_at(deployment, "spec", "template", "spec", NULL));
     if (!str_eq(json_get_string(strategy, "type", ""), "RollingUpdate"))
         return;
     struct json *rolling = json_ensure_object(arena, strategy, "rollingUpdate");
@@ -29,14 +30,14 @@ void kind_deployment_defaults(struct arena *arena, struct json *deployment)
 }
 
 /* The status is the controller's word alone. */
-void kind_replica_set_create(struct arena *arena, struct json *set)
+static void replica_set_create(struct arena *arena, struct json *set)
 {
     struct json *status = json_object(arena);
     json_set_int(arena, status, "replicas", 0);
     json_set(arena, set, "status", status);
 }
 
-void kind_deployment_create(struct arena *arena, struct json *deployment)
+static void deployment_create(struct arena *arena, struct json *deployment)
 {
     json_set(arena, deployment, "status", json_object(arena));
 }
@@ -135,8 +136,8 @@ static void validate_strategy(struct field_errors *errors, const struct json *st
                       "must not be greater than 100%%");
 }
 
-void kind_replica_set_validate(struct field_errors *errors, const struct json *set,
-                               const struct json *old)
+static void replica_set_validate(struct field_errors *errors, const struct json *set,
+                                 const struct json *old)
 {
     const struct json *spec = json_get(set, "spec");
     rule_nonnegative(errors, spec, "replicas", "spec");
@@ -147,8 +148,8 @@ void kind_replica_set_validate(struct field_errors *errors, const struct json *s
                        "spec.selector");
 }
 
-void kind_deployment_validate(struct field_errors *errors, const struct json *deployment,
-                              const struct json *old)
+static void deployment_validate(struct field_errors *errors, const struct json *deployment,
+                                const struct json *old)
 {
     const struct json *spec = json_get(deployment, "spec");
     const struct json *deadline = json_get(spec, "progressDeadlineSeconds");
@@ -166,3 +167,63 @@ void kind_deployment_validate(struct field_errors *errors, const struct json *de
         rule_immutable(errors, json_get(spec, "selector"), json_at(old, "spec", "selector", NULL),
                        "spec.selector");
 }
+
+static const struct kube_column DEPLOYMENT_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_TEXT("Ready", "How many of its pods are ready, of how many.", table_deployment_ready),
+    COLUMN_TEXT("Up-to-date", "How many pods are of the newest template.", table_replicas_updated),
+    COLUMN_TEXT("Available", "How many pods have been ready for long enough.",
+                table_replicas_available),
+    COLUMN_AGE,
+    COLUMN_WIDE("Containers", "Names of the containers.", table_template_containers),
+    COLUMN_WIDE("Images", "Images of the containers.", table_template_images),
+    COLUMN_WIDE("Selector", "Labels of its pods.", table_pod_selector),
+};
+
+static const struct kube_column REPLICASET_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_INT("Desired", "How many pods are wanted.", table_replicas_desired),
+    COLUMN_INT("Current", "How many pods there are.", table_replicas_current),
+    COLUMN_INT("Ready", "How many of them are ready.", table_replicas_ready),
+    COLUMN_AGE,
+    COLUMN_WIDE("Containers", "Names of the containers.", table_template_containers),
+    COLUMN_WIDE("Images", "Images of the containers.", table_template_images),
+    COLUMN_WIDE("Selector", "Labels of its pods.", table_pod_selector),
+};
+
+static const struct kube_scale_paths REPLICAS_SCALE = {
+    .spec_path = "spec.replicas",
+    .status_path = "status.replicas",
+    .selector_path = "spec.selector",
+};
+
+/* clang-format off */
+
+KUBE_KIND(KUBE_DEPLOYMENTS, KUBE_DEPLOYMENT_KIND, "apps", "v1", "deployments", "Deployment",
+        NAMESPACED,
+    .schema = &TYPE_DEPLOYMENT,
+    .singular = "deployment",
+    .short_names = NAMES("deploy"),
+    .categories = CATEGORY_ALL,
+    .verbs = VERBS_ALL,
+    .subresources = SUBRESOURCES(SCALE_OF(&REPLICAS_SCALE), STATUS_OF("Deployment")),
+    .generation = true,
+    .columns = COLUMNS(DEPLOYMENT_COLUMNS),
+    .hooks = {.defaults = deployment_defaults,
+        .create = deployment_create,
+        .validate = deployment_validate});
+
+KUBE_KIND(KUBE_REPLICASETS, KUBE_REPLICASET_KIND, "apps", "v1", "replicasets", "ReplicaSet",
+        NAMESPACED,
+    .schema = &TYPE_REPLICA_SET,
+    .singular = "replicaset",
+    .short_names = NAMES("rs"),
+    .categories = CATEGORY_ALL,
+    .fields = NAMES("status.replicas"),
+    .verbs = VERBS_ALL,
+    .subresources = SUBRESOURCES(SCALE_OF(&REPLICAS_SCALE), STATUS_OF("ReplicaSet")),
+    .generation = true,
+    .columns = COLUMNS(REPLICASET_COLUMNS),
+    .hooks = {.defaults = replica_set_defaults,
+        .create = replica_set_create,
+        .validate = replica_set_validate});

@@ -1,5 +1,5 @@
 /* ConfigMaps and Secrets: maps of files and variables. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/row.h"
 
 #include "base/base64.h"
 #include "base/json/json_list.h"
@@ -55,8 +55,8 @@ static void validate_size(struct field_errors *errors, size_t total, const char 
         field_too_long(errors, field, DATA_MAX);
 }
 
-void kind_configmap_validate(struct field_errors *errors, const struct json *map,
-                             const struct json *old)
+static void configmap_validate(struct field_errors *errors, const struct json *map,
+                               const struct json *old)
 {
     static const char *const maps[] = {"data", "binaryData", NULL};
     size_t total = validate_map(errors, json_get(map, "data"), "data", false) +
@@ -87,7 +87,7 @@ static void put_member(struct json_names *names, struct json *object, struct jso
 }
 
 /* stringData is a way to write, never to read: it goes into data, encoded. */
-void kind_secret_defaults(struct arena *arena, struct json *secret)
+static void secret_defaults(struct arena *arena, struct json *secret)
 {
     if (str_is_empty(json_get_string(secret, "type", "")))
         json_set_string(arena, secret, "type", "Opaque");
@@ -168,8 +168,8 @@ static void validate_type(struct field_errors *errors, const struct json *secret
         field_required(errors, "metadata.annotations[" ACCOUNT_ANNOTATION "]", NULL);
 }
 
-void kind_secret_validate(struct field_errors *errors, const struct json *secret,
-                          const struct json *old)
+static void secret_validate(struct field_errors *errors, const struct json *secret,
+                            const struct json *old)
 {
     static const char *const maps[] = {"data", NULL};
     validate_size(errors, validate_map(errors, json_get(secret, "data"), "data", true), "data");
@@ -179,3 +179,34 @@ void kind_secret_validate(struct field_errors *errors, const struct json *secret
     if (type && !str_eq(type, json_get_string(secret, "type", "")))
         field_invalid(errors, "type", json_get(secret, "type"), "field is immutable");
 }
+
+static const struct kube_column CONFIGMAP_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_INT("Data", "How many entries it has.", table_data_count),
+    COLUMN_AGE,
+};
+
+static const struct kube_column SECRET_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_TEXT("Type", "What the secret is for.", table_secret_type),
+    COLUMN_INT("Data", "How many entries it has.", table_data_count),
+    COLUMN_AGE,
+};
+
+/* clang-format off */
+
+KUBE_CORE_KIND(KUBE_CONFIGMAPS, KUBE_CONFIGMAP_KIND, "configmaps", "ConfigMap", NAMESPACED,
+    .schema = &TYPE_CONFIG_MAP,
+    .singular = "configmap",
+    .short_names = NAMES("cm"),
+    .verbs = VERBS_ALL,
+    .columns = COLUMNS(CONFIGMAP_COLUMNS),
+    .hooks = {.validate = configmap_validate});
+
+KUBE_CORE_KIND(KUBE_SECRETS, KUBE_SECRET_KIND, "secrets", "Secret", NAMESPACED,
+    .schema = &TYPE_SECRET,
+    .singular = "secret",
+    .fields = NAMES("type"),
+    .verbs = VERBS_ALL,
+    .columns = COLUMNS(SECRET_COLUMNS),
+    .hooks = {.defaults = secret_defaults, .validate = secret_validate});

@@ -1,7 +1,7 @@
 /* Filling in what an object leaves out: a member that is missing, null or empty gets the value, one
  * that says something keeps it. */
-#ifndef TRAINYARD_ENGINE_DEFAULTS_H
-#define TRAINYARD_ENGINE_DEFAULTS_H
+#ifndef TRAINYARD_KUBE_KINDS_DEFAULTS_H
+#define TRAINYARD_KUBE_KINDS_DEFAULTS_H
 
 #include "base/json/json.h"
 

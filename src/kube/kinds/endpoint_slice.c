@@ -1,5 +1,5 @@
 /* EndpointSlices as objects: what is refused. endpoint_slice.c makes those of services. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/row.h"
 
 #include "base/str.h"
 #include "kube/kinds/defaults.h"
@@ -10,7 +10,7 @@
 
 enum { ENDPOINTS_MAX = 1000, ADDRESSES_MAX = 100 };
 
-void kind_endpoint_slice_defaults(struct arena *arena, struct json *slice)
+static void endpoint_slice_defaults(struct arena *arena, struct json *slice)
 {
     JSON_EACH (port, json_get(slice, "ports")) {
         if (port->type != JSON_OBJECT)
@@ -88,8 +88,8 @@ static void validate_ports(struct field_errors *errors, const struct json *ports
     }
 }
 
-void kind_endpoint_slice_validate(struct field_errors *errors, const struct json *slice,
-                                  const struct json *old)
+static void endpoint_slice_validate(struct field_errors *errors, const struct json *slice,
+                                    const struct json *old)
 {
     static const char *const types[] = {"FQDN", "IPv4", "IPv6", NULL};
     const char *type = json_get_string(slice, "addressType", "");
@@ -103,3 +103,23 @@ void kind_endpoint_slice_validate(struct field_errors *errors, const struct json
         rule_immutable(errors, json_get(slice, "addressType"), json_get(old, "addressType"),
                        "addressType");
 }
+
+static const struct kube_column SLICE_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_TEXT("AddressType", "What its addresses are.", table_slice_type),
+    COLUMN_TEXT("Ports", "Ports of all its endpoints.", table_slice_ports),
+    COLUMN_TEXT("Endpoints", "Addresses behind the service.", table_slice_endpoints),
+    COLUMN_AGE,
+};
+
+/* clang-format off */
+
+KUBE_KIND(KUBE_ENDPOINTSLICES, KUBE_ENDPOINTSLICE_KIND, "discovery.k8s.io", "v1", "endpointslices",
+        "EndpointSlice", NAMESPACED,
+    .schema = &TYPE_ENDPOINT_SLICE,
+    .singular = "endpointslice",
+    .verbs = VERBS_ALL,
+    .generation = true,
+    .columns = COLUMNS(SLICE_COLUMNS),
+    .hooks = {.defaults = endpoint_slice_defaults,
+        .validate = endpoint_slice_validate});

@@ -1,5 +1,5 @@
 /* Endpoints as objects: what is refused. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/row.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -39,7 +39,7 @@ static void validate_subset(struct field_errors *errors, const struct json *subs
     }
 }
 
-void kind_endpoints_defaults(struct arena *arena, struct json *endpoints)
+static void endpoints_defaults(struct arena *arena, struct json *endpoints)
 {
     JSON_EACH (subset, json_get(endpoints, "subsets")) {
         JSON_EACH (port, json_get(subset, "ports")) {
@@ -49,10 +49,26 @@ void kind_endpoints_defaults(struct arena *arena, struct json *endpoints)
     }
 }
 
-void kind_endpoints_validate(struct field_errors *errors, const struct json *endpoints,
-                             const struct json *old)
+static void endpoints_validate(struct field_errors *errors, const struct json *endpoints,
+                               const struct json *old)
 {
     size_t position = 0;
     JSON_EACH (subset, json_get(endpoints, "subsets"))
         validate_subset(errors, subset, field_path(errors, "subsets[%zu]", position++));
 }
+
+static const struct kube_column ENDPOINTS_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_TEXT("Endpoints", "Addresses behind the service of the same name.", table_endpoints),
+    COLUMN_AGE,
+};
+
+/* clang-format off */
+
+KUBE_CORE_KIND(KUBE_ENDPOINTS, KUBE_ENDPOINTS_KIND, "endpoints", "Endpoints", NAMESPACED,
+    .schema = &TYPE_ENDPOINTS,
+    .singular = "endpoints",
+    .short_names = NAMES("ep"),
+    .verbs = VERBS_ALL,
+    .columns = COLUMNS(ENDPOINTS_COLUMNS),
+    .hooks = {.defaults = endpoints_defaults, .validate = endpoints_validate});

@@ -1,19 +1,20 @@
 /* What a Job is when it does not say, and the labels by which its pods are known: as Kubernetes
  * 1.28 writes them. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/row.h"
 
 #include "base/str.h"
-#include "engine/controllers/job/job.h"
 #include "kube/kinds/defaults.h"
+#include "kube/kinds/job.h"
+#include "kube/kinds/pod/pod.h"
 #include "kube/object.h"
 
-void kind_job_defaults(struct arena *arena, struct json *job)
+static void job_defaults(struct arena *arena, struct json *job)
 {
     struct json *spec = json_get(job, "spec");
     if (!json_get(spec, "completions") && !json_get(spec, "parallelism"))
         json_set_int(arena, spec, "completions", 1);
     default_int(arena, spec, "parallelism", 1);
-    kind_pod_spec_defaults(arena, json_at(spec, "template", "spec", NULL));
+    kube_pod_spec_defaults(arena, json_at(spec, "template", "spec", NULL));
 }
 
 static void label(struct arena *arena, struct json *labels, const char *key, const char *value)
@@ -57,7 +58,7 @@ static void take_labels(struct arena *arena, struct json *job, const struct json
                  json_clone(arena, labels));
 }
 
-void kind_job_create(struct arena *arena, struct json *job)
+static void job_create(struct arena *arena, struct json *job)
 {
     struct json *spec = json_get(job, "spec");
     json_set(arena, job, "status", json_object(arena)); /* the controller's word alone */
@@ -65,3 +66,27 @@ void kind_job_create(struct arena *arena, struct json *job)
         generate_selector(arena, job, spec);
     take_labels(arena, job, spec);
 }
+
+static const struct kube_column JOB_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_TEXT("Completions", "How many pods have succeeded, of how many.", table_job_completions),
+    COLUMN_TEXT("Duration", "Time from its start to its end.", table_job_duration),
+    COLUMN_AGE,
+    COLUMN_WIDE("Containers", "Names of the containers.", table_template_containers),
+    COLUMN_WIDE("Images", "Images of the containers.", table_template_images),
+    COLUMN_WIDE("Selector", "Labels of its pods.", table_pod_selector),
+};
+
+/* clang-format off */
+
+KUBE_KIND(KUBE_JOBS, KUBE_JOB_KIND, "batch", "v1", "jobs", "Job", NAMESPACED,
+    .schema = &TYPE_JOB,
+    .singular = "job",
+    .categories = CATEGORY_ALL,
+    .verbs = VERBS_ALL,
+    .subresources = SUBRESOURCES(STATUS_OF("Job")),
+    .generation = true,
+    .columns = COLUMNS(JOB_COLUMNS),
+    .hooks = {.defaults = job_defaults,
+        .create = job_create,
+        .validate = kube_job_validate});

@@ -1,10 +1,9 @@
 /* Which Jobs are refused, in Kubernetes' words; and which fields, rather than to be ignored in
  * silence, because what they ask for is not done here. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/job.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/job/job.h"
 #include "kube/kinds/meta.h"
 #include "kube/kinds/rule.h"
 #include "kube/object.h"
@@ -170,7 +169,7 @@ static void validate_update(struct field_errors *errors, const struct json *spec
                       "can only be modified in tandem with spec.parallelism");
 }
 
-void kind_job_validate(struct field_errors *errors, const struct json *job, const struct json *old)
+void kube_job_validate(struct field_errors *errors, const struct json *job, const struct json *old)
 {
     const struct json *spec = json_get(job, "spec");
     validate_numbers(errors, spec);

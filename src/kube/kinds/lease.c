@@ -1,11 +1,11 @@
 /* Leases: who leads, and until when. They are renewed all the time, so what is checked is little.
  */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/row.h"
 
 #include "kube/kinds/rule.h"
 
-void kind_lease_validate(struct field_errors *errors, const struct json *lease,
-                         const struct json *old)
+static void lease_validate(struct field_errors *errors, const struct json *lease,
+                           const struct json *old)
 {
     const struct json *spec = json_get(lease, "spec");
     const struct json *duration = json_get(spec, "leaseDurationSeconds");
@@ -13,3 +13,18 @@ void kind_lease_validate(struct field_errors *errors, const struct json *lease,
         field_invalid(errors, "spec.leaseDurationSeconds", duration, "must be greater than 0");
     rule_nonnegative(errors, spec, "leaseTransitions", "spec");
 }
+
+static const struct kube_column LEASE_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_TEXT("Holder", "Who has it.", table_lease_holder),
+    COLUMN_AGE,
+};
+
+/* clang-format off */
+
+KUBE_KIND(KUBE_LEASES, KUBE_LEASE_KIND, "coordination.k8s.io", "v1", "leases", "Lease", NAMESPACED,
+    .schema = &TYPE_LEASE,
+    .singular = "lease",
+    .verbs = VERBS_ALL,
+    .columns = COLUMNS(LEASE_COLUMNS),
+    .hooks = {.validate = lease_validate});

@@ -1,12 +1,12 @@
 /* LimitRanges as objects: what they leave out and what is refused. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/row.h"
 
 #include "base/json/json_list.h"
 #include "base/json/json_names.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/kinds/resource_name.h"
 #include "kube/kinds/meta.h"
+#include "kube/kinds/resource_name.h"
 #include "kube/kinds/rule.h"
 #include "kube/quantity.h"
 
@@ -28,7 +28,7 @@ static void take_missing(struct arena *arena, struct json *item, const char *to,
 }
 
 /* A container that says nothing has the most that it may, and asks for its limit or the least. */
-void kind_limit_range_defaults(struct arena *arena, struct json *range)
+static void limit_range_defaults(struct arena *arena, struct json *range)
 {
     JSON_EACH (item, json_at(range, "spec", "limits", NULL)) {
         if (!str_eq(json_get_string(item, "type", ""), "Container"))
@@ -147,8 +147,8 @@ static void validate_item(struct field_errors *errors, const struct json *item, 
     validate_order(errors, item, path, "default", "default", "max", "max", "default", "max");
 }
 
-void kind_limit_range_validate(struct field_errors *errors, const struct json *range,
-                               const struct json *old)
+static void limit_range_validate(struct field_errors *errors, const struct json *range,
+                                 const struct json *old)
 {
     _cleanup_(map_release) struct map types = {0};
     size_t position = 0;
@@ -160,3 +160,18 @@ void kind_limit_range_validate(struct field_errors *errors, const struct json *r
             field_duplicate(errors, field_path(errors, "%s.type", path), type);
     }
 }
+
+static const struct kube_column ROLE_COLUMNS[] = {
+    COLUMN_NAME,
+    {"Created At", "date", "", "When it was created.", 0, table_created_at},
+};
+
+/* clang-format off */
+
+KUBE_CORE_KIND(KUBE_LIMITRANGES, KUBE_LIMITRANGE_KIND, "limitranges", "LimitRange", NAMESPACED,
+    .schema = &TYPE_LIMIT_RANGE,
+    .singular = "limitrange",
+    .short_names = NAMES("limits"),
+    .verbs = VERBS_ALL,
+    .columns = COLUMNS(ROLE_COLUMNS),
+    .hooks = {.defaults = limit_range_defaults, .validate = limit_range_validate});

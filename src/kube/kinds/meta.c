@@ -24,8 +24,8 @@ static void drop_server_fields(struct json *meta)
     json_remove(meta, "deletionGracePeriodSeconds");
 }
 
-void meta_prepare_create(struct arena *arena, const struct registry_resource *resource,
-                         struct json *object, int64_t now_ms)
+void meta_prepare_create(struct arena *arena, const struct kube_kind *resource, struct json *object,
+                         int64_t now_ms)
 {
     struct json *meta = json_ensure_object(arena, object, "metadata");
     drop_server_fields(meta);
@@ -49,8 +49,8 @@ static bool changed_outside_metadata(const struct json *a, const struct json *b,
     return false;
 }
 
-void meta_prepare_update(struct arena *arena, const struct registry_resource *resource,
-                         struct json *object, const struct json *old)
+void meta_prepare_update(struct arena *arena, const struct kube_kind *resource, struct json *object,
+                         const struct json *old)
 {
     static const char *const kept[] = {"uid",
                                        "creationTimestamp",
@@ -70,7 +70,7 @@ void meta_prepare_update(struct arena *arena, const struct registry_resource *re
             json_remove(meta, kept[i]);
     }
     /* A custom resource without the subresource has a status like any other field. */
-    bool with_status = resource->definition && !registry_has_status(resource);
+    bool with_status = resource->definition && !kube_kind_has_status(resource);
     if (resource->generation && (changed_outside_metadata(object, old, with_status) ||
                                  changed_outside_metadata(old, object, with_status)))
         json_set_int(arena, meta, "generation", kube_meta_generation(old) + 1);

@@ -1,25 +1,25 @@
 /* The metadata of every object: what the server sets, keeps and refuses. Pure. */
-#ifndef TRAINYARD_ENGINE_META_H
-#define TRAINYARD_ENGINE_META_H
+#ifndef TRAINYARD_KUBE_KINDS_META_H
+#define TRAINYARD_KUBE_KINDS_META_H
 
 #include "base/json/json.h"
-#include "engine/kinds/registry.h"
+#include "kube/kinds/kind.h"
 #include "kube/schema/field_error.h"
 
 /* A new object: uid, creationTimestamp, generation; what a client may not set is taken away. */
-void meta_prepare_create(struct arena *arena, const struct registry_resource *resource,
-                         struct json *object, int64_t now_ms);
+void meta_prepare_create(struct arena *arena, const struct kube_kind *resource, struct json *object,
+                         int64_t now_ms);
 
 /* Keep of `old` what no client may change; the generation rises if the object changed outside of
  * its metadata and status. */
-void meta_prepare_update(struct arena *arena, const struct registry_resource *resource,
-                         struct json *object, const struct json *old);
+void meta_prepare_update(struct arena *arena, const struct kube_kind *resource, struct json *object,
+                         const struct json *old);
 
 /* generateName and five random letters. */
 char *meta_generate_name(struct arena *arena, const char *generate_name);
 
 /* Names, labels, annotations, finalizers, owners; `old` NULL on create. */
-void meta_validate(struct field_errors *errors, const struct registry_resource *resource,
+void meta_validate(struct field_errors *errors, const struct kube_kind *resource,
                    const struct json *object, const struct json *old);
 
 /* A map of strings as labels are; `field` names it in errors. Used for selectors too. */
@@ -34,7 +34,7 @@ void meta_validate_annotations(struct field_errors *errors, const struct json *a
                                const char *field);
 
 /* What is wrong with a name, in upstream's words; NULL if nothing is. */
-const char *meta_name_complaint(enum registry_name_rule rule, const char *name);
+const char *meta_name_complaint(enum kube_name_rule rule, const char *name);
 
 /* "name" or "prefix.example/name". */
 bool meta_is_qualified_name(const char *text);

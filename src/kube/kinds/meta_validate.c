@@ -13,7 +13,7 @@ enum {
     LABEL_NAME_MAX = 63,
 };
 
-const char *meta_name_complaint(enum registry_name_rule rule, const char *name)
+const char *meta_name_complaint(enum kube_name_rule rule, const char *name)
 {
     switch (rule) {
     case NAME_SUBDOMAIN:
@@ -208,7 +208,7 @@ static void validate_finalizers(struct field_errors *errors, bool custom, const 
     }
 }
 
-void meta_validate(struct field_errors *errors, const struct registry_resource *resource,
+void meta_validate(struct field_errors *errors, const struct kube_kind *resource,
                    const struct json *object, const struct json *old)
 {
     const struct json *meta = json_get(object, "metadata");

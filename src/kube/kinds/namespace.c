@@ -1,16 +1,16 @@
 /* Namespaces: born active, and with the finalizer that lets their content go first. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/row.h"
 
 #include "kube/object.h"
 
 /* Selectors find a namespace by name through this label. */
-void kind_namespace_defaults(struct arena *arena, struct json *namespace_)
+static void namespace_defaults(struct arena *arena, struct json *namespace_)
 {
     kube_meta_set_label(arena, namespace_, "kubernetes.io/metadata.name",
                         kube_meta_name(namespace_));
 }
 
-void kind_namespace_create(struct arena *arena, struct json *namespace_)
+static void namespace_create(struct arena *arena, struct json *namespace_)
 {
     struct json *finalizers = json_array(arena);
     json_append(finalizers, json_string(arena, "kubernetes"));
@@ -19,3 +19,25 @@ void kind_namespace_create(struct arena *arena, struct json *namespace_)
     json_set_string(arena, status, "phase", "Active");
     json_set(arena, namespace_, "status", status);
 }
+
+static const struct kube_column NAMESPACE_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_TEXT("Status", "The phase of the namespace.", table_phase),
+    COLUMN_AGE,
+};
+
+/* clang-format off */
+
+KUBE_CORE_KIND(KUBE_NAMESPACES, KUBE_NAMESPACE_KIND, "namespaces", "Namespace", CLUSTER_WIDE,
+    .schema = &TYPE_NAMESPACE,
+    .singular = "namespace",
+    .short_names = NAMES("ns"),
+    .fields = NAMES("status.phase"),
+    .verbs = VERBS_ALL & ~(unsigned)VERB_DELETE_COLLECTION,
+    .name_rule = NAME_LABEL,
+    .subresources = SUBRESOURCES(
+        {.id = SUB_FINALIZE, .name = "finalize", .kind = "Namespace", .verbs = VERB_UPDATE},
+        STATUS_OF("Namespace")),
+    .columns = COLUMNS(NAMESPACE_COLUMNS),
+    .hooks = {.defaults = namespace_defaults,
+        .create = namespace_create});

@@ -1,17 +1,17 @@
 /* Nodes as objects: what they are when they do not say, and what is refused. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/row.h"
 
 #include "base/str.h"
 #include "kube/kinds/meta.h"
+#include "kube/kinds/node.h"
 #include "kube/kinds/rule.h"
-#include "engine/scheduler/taints.h"
 #include "kube/object.h"
 
 #include <string.h>
 
 /* The range of its pods' addresses has two names: podCIDR is the first of podCIDRs. Where they
  * disagree the older one counts. */
-void kind_node_defaults(struct arena *arena, struct json *node)
+static void node_defaults(struct arena *arena, struct json *node)
 {
     struct json *spec = json_get(node, "spec");
     const char *range = json_get_string(spec, "podCIDR", "");
@@ -25,9 +25,18 @@ void kind_node_defaults(struct arena *arena, struct json *node)
     }
 }
 
-void kind_node_create(struct arena *arena, struct json *node)
+static void node_create(struct arena *arena, struct json *node)
 {
-    taints_add_not_ready(arena, node);
+    struct json *taints =
+        json_ensure_array(arena, json_ensure_object(arena, node, "spec"), "taints");
+    JSON_EACH (taint, taints)
+        if (str_eq(json_get_string(taint, "key", ""), TAINT_NOT_READY) &&
+            str_eq(json_get_string(taint, "effect", ""), "NoSchedule"))
+            return;
+    struct json *not_ready = json_object(arena);
+    json_set_string(arena, not_ready, "key", TAINT_NOT_READY);
+    json_set_string(arena, not_ready, "effect", "NoSchedule");
+    json_append(taints, not_ready);
 }
 
 /* ---- Alone ----------------------------------------------------------------------------------- */
@@ -86,8 +95,8 @@ static void validate_update(struct field_errors *errors, const struct json *spec
                         "node updates may not change providerID except from \"\" to valid");
 }
 
-void kind_node_validate(struct field_errors *errors, const struct json *node,
-                        const struct json *old)
+static void node_validate(struct field_errors *errors, const struct json *node,
+                          const struct json *old)
 {
     const struct json *spec = json_get(node, "spec");
     validate_taints(errors, json_get(spec, "taints"));
@@ -95,3 +104,30 @@ void kind_node_validate(struct field_errors *errors, const struct json *node,
     if (old)
         validate_update(errors, spec, json_get(old, "spec"));
 }
+
+static const struct kube_column NODE_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_TEXT("Status", "Whether the node is ready and takes new pods.", table_node_status),
+    COLUMN_TEXT("Roles", "The roles its labels name.", table_node_roles),
+    COLUMN_AGE,
+    COLUMN_TEXT("Version", "Version of the node's agent.", table_node_version),
+    COLUMN_WIDE("Internal-IP", "Address within the cluster.", table_node_internal_ip),
+    COLUMN_WIDE("External-IP", "Address from outside.", table_node_external_ip),
+    COLUMN_WIDE("OS-Image", "Operating system.", table_node_os_image),
+    COLUMN_WIDE("Kernel-Version", "Kernel.", table_node_kernel),
+    COLUMN_WIDE("Container-Runtime", "What runs the pods.", table_node_runtime),
+};
+
+/* clang-format off */
+
+KUBE_CORE_KIND(KUBE_NODES, KUBE_NODE_KIND, "nodes", "Node", CLUSTER_WIDE,
+    .schema = &TYPE_NODE,
+    .singular = "node",
+    .short_names = NAMES("no"),
+    .fields = NAMES("spec.unschedulable"),
+    .verbs = VERBS_ALL,
+    .subresources = SUBRESOURCES(PROXY_OF("Node"), STATUS_OF("Node")),
+    .columns = COLUMNS(NODE_COLUMNS),
+    .hooks = {.defaults = node_defaults,
+        .create = node_create,
+        .validate = node_validate});

@@ -1,17 +1,17 @@
 /* PodGroups, of the scheduler-plugins and of Volcano: numbers that are numbers, amounts that are
  * amounts. What they ask for is the scheduler's (scheduler.h); Volcano's are kept for a Volcano. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/row.h"
 
 #include "base/mem.h"
 #include "kube/quantity.h"
 
-void kind_pod_group_create(struct arena *arena, struct json *group)
+static void pod_group_create(struct arena *arena, struct json *group)
 {
     json_remove(group, "status"); /* the scheduler's word alone */
 }
 
-void kind_pod_group_validate(struct field_errors *errors, const struct json *group,
-                             const struct json *old)
+static void pod_group_validate(struct field_errors *errors, const struct json *group,
+                               const struct json *old)
 {
     static const char *const numbers[] = {"minMember", "scheduleTimeoutSeconds"};
     const struct json *spec = json_get(group, "spec");
@@ -34,3 +34,48 @@ void kind_pod_group_validate(struct field_errors *errors, const struct json *gro
                           "%s", err.message);
     }
 }
+
+static const struct kube_column GROUP_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_TEXT("Phase", "What its pods, taken together, are doing.", table_phase),
+    COLUMN_INT("MinMember", "How many pods start together or not at all.", table_group_min_member),
+    COLUMN_INT("Running", "How many of its pods run.", table_group_running),
+    COLUMN_INT("Succeeded", "How many of its pods have succeeded.", table_group_succeeded),
+    COLUMN_INT("Failed", "How many of its pods have failed.", table_group_failed),
+    COLUMN_AGE,
+};
+
+static const struct kube_column VOLCANO_GROUP_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_TEXT("Status", "What its pods, taken together, are doing.", table_phase),
+    COLUMN_INT("minMember", "How many pods start together or not at all.", table_group_min_member),
+    COLUMN_INT("Runnings", "How many of its pods run.", table_group_running),
+    COLUMN_AGE,
+    COLUMN_WIDE("Queue", "The queue it waits in.", table_group_queue),
+};
+
+/* clang-format off */
+
+KUBE_KIND(KUBE_PODGROUPS, KUBE_PODGROUP_KIND, "scheduling.x-k8s.io", "v1alpha1", "podgroups",
+        "PodGroup", NAMESPACED,
+    .schema = &TYPE_POD_GROUP,
+    .form = SCHEMA_FORM_WRITTEN,
+    .singular = "podgroup",
+    .short_names = NAMES("pg", "pgs"),
+    .verbs = VERBS_ALL,
+    .subresources = SUBRESOURCES(STATUS_OF("PodGroup")),
+    .generation = true,
+    .columns = COLUMNS(GROUP_COLUMNS),
+    .hooks = {.create = pod_group_create, .validate = pod_group_validate});
+
+KUBE_KIND(KUBE_VOLCANO_PODGROUPS, KUBE_VOLCANO_PODGROUP_KIND, "scheduling.volcano.sh", "v1beta1",
+        "podgroups", "PodGroup", NAMESPACED,
+    .schema = &TYPE_VOLCANO_POD_GROUP,
+    .form = SCHEMA_FORM_WRITTEN,
+    .singular = "podgroup",
+    .short_names = NAMES("podgroup-v1beta1"),
+    .verbs = VERBS_ALL,
+    .subresources = SUBRESOURCES(STATUS_OF("PodGroup")),
+    .generation = true,
+    .columns = COLUMNS(VOLCANO_GROUP_COLUMNS),
+    .hooks = {.create = pod_group_create, .validate = pod_group_validate});

@@ -1,8 +1,9 @@
 /* PriorityClasses: names for the priorities of pods. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/priority_class.h"
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/kinds/row.h"
 #include "kube/kinds/rule.h"
 #include "kube/object.h"
 
@@ -18,7 +19,7 @@ static const struct {
     {"system-node-critical", "For pods without which their node does not work.", 2000001000},
 };
 
-struct json *kind_priority_class_system(struct arena *arena, size_t position)
+struct json *kube_priority_class_system(struct arena *arena, size_t position)
 {
     if (position >= ARRAY_SIZE(SYSTEM))
         return NULL;
@@ -64,8 +65,8 @@ static void validate_value(struct field_errors *errors, const struct json *class
     }
 }
 
-void kind_priority_class_validate(struct field_errors *errors, const struct json *class_,
-                                  const struct json *old)
+static void priority_class_validate(struct field_errors *errors, const struct json *class_,
+                                    const struct json *old)
 {
     static const char *const policies[] = {"PreemptLowerPriority", "Never", NULL};
     const char *policy = json_get_string(class_, "preemptionPolicy", "");
@@ -80,3 +81,23 @@ void kind_priority_class_validate(struct field_errors *errors, const struct json
     if (!str_eq(policy, "Never") && !str_eq(policy, "PreemptLowerPriority"))
         field_unsupported(errors, "preemptionPolicy", policy, policies);
 }
+
+static const struct kube_column CLASS_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_INT("Value", "The priority of its pods.", table_priority_value),
+    {"Global-Default", "boolean", "", "Whether pods have it that name none.", 0,
+     table_priority_global},
+    COLUMN_AGE,
+};
+
+/* clang-format off */
+
+KUBE_KIND(KUBE_PRIORITYCLASSES, KUBE_PRIORITYCLASS_KIND, "scheduling.k8s.io", "v1",
+        "priorityclasses", "PriorityClass", CLUSTER_WIDE,
+    .schema = &TYPE_PRIORITY_CLASS,
+    .singular = "priorityclass",
+    .short_names = NAMES("pc"),
+    .verbs = VERBS_ALL,
+    .generation = true,
+    .columns = COLUMNS(CLASS_COLUMNS),
+    .hooks = {.validate = priority_class_validate});

@@ -1,6 +1,6 @@
 /* What can be counted and limited: "cpu", "requests.storage", "example.com/gpu". */
-#ifndef TRAINYARD_ENGINE_RESOURCE_NAME_H
-#define TRAINYARD_ENGINE_RESOURCE_NAME_H
+#ifndef TRAINYARD_KUBE_KINDS_RESOURCE_NAME_H
+#define TRAINYARD_KUBE_KINDS_RESOURCE_NAME_H
 
 #include "kube/schema/field_error.h"
 

@@ -1,5 +1,5 @@
 /* ResourceQuotas as they may be written; what they count and refuse: quota.h. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/row.h"
 
 #include "base/str.h"
 #include "kube/kinds/resource_name.h"
@@ -105,8 +105,8 @@ static void validate_requirement(struct field_errors *errors, const struct json 
     }
 }
 
-void kind_resource_quota_validate(struct field_errors *errors, const struct json *quota,
-                                  const struct json *old)
+static void resource_quota_validate(struct field_errors *errors, const struct json *quota,
+                                    const struct json *old)
 {
     const struct json *spec = json_get(quota, "spec"), *scopes = json_get(spec, "scopes");
     const struct json *before = json_at(old, "spec", "scopes", NULL);
@@ -120,3 +120,22 @@ void kind_resource_quota_validate(struct field_errors *errors, const struct json
     if (old && !same)
         field_invalid(errors, "spec.scopes", scopes, "field is immutable");
 }
+
+static const struct kube_column QUOTA_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_TEXT("Request", "What is used of what there is, limits apart.", table_quota_requests),
+    COLUMN_TEXT("Limit", "What is used of what limits may be.", table_quota_limits),
+    COLUMN_AGE,
+};
+
+/* clang-format off */
+
+KUBE_CORE_KIND(KUBE_RESOURCEQUOTAS, KUBE_RESOURCEQUOTA_KIND, "resourcequotas", "ResourceQuota",
+        NAMESPACED,
+    .schema = &TYPE_RESOURCE_QUOTA,
+    .singular = "resourcequota",
+    .short_names = NAMES("quota"),
+    .verbs = VERBS_ALL,
+    .subresources = SUBRESOURCES(STATUS_OF("ResourceQuota")),
+    .columns = COLUMNS(QUOTA_COLUMNS),
+    .hooks = {.validate = resource_quota_validate});

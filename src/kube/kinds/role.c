@@ -1,9 +1,9 @@
 /* Roles and their bindings: what is refused, in Kubernetes' words. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/row.h"
 
 #include "base/str.h"
+#include "kube/kinds/kind.h"
 #include "kube/kinds/meta.h"
-#include "engine/kinds/registry.h"
 
 static const char GROUP[] = "rbac.authorization.k8s.io";
 
@@ -34,8 +34,8 @@ static void validate_rule(struct field_errors *errors, const struct json *rule, 
                        "resource rules must supply at least one resource");
 }
 
-void kind_role_validate(struct field_errors *errors, const struct json *role,
-                        const struct json *old)
+static void role_validate(struct field_errors *errors, const struct json *role,
+                          const struct json *old)
 {
     const struct json *rules = json_get(role, "rules");
     bool namespaced = str_eq(json_get_string(role, "kind", ""), "Role");
@@ -92,8 +92,8 @@ static void validate_subject(struct field_errors *errors, const struct json *sub
         field_required(errors, field_path(errors, "%s.namespace", field), NULL);
 }
 
-void kind_binding_validate(struct field_errors *errors, const struct json *binding,
-                           const struct json *old)
+static void binding_validate(struct field_errors *errors, const struct json *binding,
+                             const struct json *old)
 {
     const struct json *ref = json_get(binding, "roleRef"), *before = json_get(old, "roleRef");
     size_t position = 0;
@@ -107,7 +107,7 @@ void kind_binding_validate(struct field_errors *errors, const struct json *bindi
 }
 
 /* The groups a reference may leave out, as Kubernetes fills them in. */
-void kind_binding_defaults(struct arena *arena, struct json *binding)
+static void binding_defaults(struct arena *arena, struct json *binding)
 {
     JSON_EACH (subject, json_get(binding, "subjects")) {
         if (!json_get(subject, "apiGroup") &&
@@ -115,3 +115,57 @@ void kind_binding_defaults(struct arena *arena, struct json *binding)
             json_set_string(arena, subject, "apiGroup", GROUP);
     }
 }
+
+static const struct kube_column BINDING_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_TEXT("Role", "The role that is given.", table_binding_role),
+    COLUMN_AGE,
+    COLUMN_WIDE("Users", "The users who have it.", table_binding_users),
+    COLUMN_WIDE("Groups", "The groups that have it.", table_binding_groups),
+    COLUMN_WIDE("ServiceAccounts", "The service accounts that have it.", table_binding_accounts),
+};
+
+static const struct kube_column ROLE_COLUMNS[] = {
+    COLUMN_NAME,
+    {"Created At", "date", "", "When it was created.", 0, table_created_at},
+};
+
+/* clang-format off */
+
+KUBE_KIND(KUBE_CLUSTERROLEBINDINGS, KUBE_CLUSTERROLEBINDING_KIND, "rbac.authorization.k8s.io",
+        "v1", "clusterrolebindings", "ClusterRoleBinding", CLUSTER_WIDE,
+    .schema = &TYPE_CLUSTER_ROLE_BINDING,
+    .singular = "clusterrolebinding",
+    .verbs = VERBS_ALL,
+    .name_rule = NAME_PATH,
+    .columns = COLUMNS(BINDING_COLUMNS),
+    .hooks = {.defaults = binding_defaults,
+        .validate = binding_validate});
+
+KUBE_KIND(KUBE_CLUSTERROLES, KUBE_CLUSTERROLE_KIND, "rbac.authorization.k8s.io", "v1",
+        "clusterroles", "ClusterRole", CLUSTER_WIDE,
+    .schema = &TYPE_CLUSTER_ROLE,
+    .singular = "clusterrole",
+    .verbs = VERBS_ALL,
+    .name_rule = NAME_PATH,
+    .columns = COLUMNS(ROLE_COLUMNS),
+    .hooks = {.validate = role_validate});
+
+KUBE_KIND(KUBE_ROLEBINDINGS, KUBE_ROLEBINDING_KIND, "rbac.authorization.k8s.io", "v1",
+        "rolebindings", "RoleBinding", NAMESPACED,
+    .schema = &TYPE_ROLE_BINDING,
+    .singular = "rolebinding",
+    .verbs = VERBS_ALL,
+    .name_rule = NAME_PATH,
+    .columns = COLUMNS(BINDING_COLUMNS),
+    .hooks = {.defaults = binding_defaults,
+        .validate = binding_validate});
+
+KUBE_KIND(KUBE_ROLES, KUBE_ROLE_KIND, "rbac.authorization.k8s.io", "v1", "roles", "Role",
+        NAMESPACED,
+    .schema = &TYPE_ROLE,
+    .singular = "role",
+    .verbs = VERBS_ALL,
+    .name_rule = NAME_PATH,
+    .columns = COLUMNS(ROLE_COLUMNS),
+    .hooks = {.validate = role_validate});

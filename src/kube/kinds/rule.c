@@ -137,7 +137,7 @@ void rule_config_key(struct field_errors *errors, const char *key, const char *f
 }
 
 void rule_name(struct field_errors *errors, const struct json *object, const char *name,
-               enum registry_name_rule rule, bool needed, const char *field)
+               enum kube_name_rule rule, bool needed, const char *field)
 {
     const char *value = json_get_string(object, name, "");
     const char *path = field_path(errors, "%s.%s", field, name);

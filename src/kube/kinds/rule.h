@@ -1,11 +1,11 @@
 /* Rules that the fields of several kinds keep, in Kubernetes' words. Values have the types of their
  * tables by now; what has another is passed over, since decoding complains of it. */
-#ifndef TRAINYARD_ENGINE_RULE_H
-#define TRAINYARD_ENGINE_RULE_H
+#ifndef TRAINYARD_KUBE_KINDS_RULE_H
+#define TRAINYARD_KUBE_KINDS_RULE_H
 
 #include "base/json/json.h"
 #include "base/map.h"
-#include "engine/kinds/registry.h"
+#include "kube/kinds/kind.h"
 #include "kube/schema/field_error.h"
 
 /* The number `name` of the object, which stands at `field`. */
@@ -42,7 +42,7 @@ void rule_port_or_name(struct field_errors *errors, const struct json *port, con
 void rule_config_key(struct field_errors *errors, const char *key, const char *field);
 /* The name of another object, of this sort; where it is needed and "" it is missed. */
 void rule_name(struct field_errors *errors, const struct json *object, const char *name,
-               enum registry_name_rule rule, bool needed, const char *field);
+               enum kube_name_rule rule, bool needed, const char *field);
 /* rule_address.c: an IP address, false if not; and one that leads to another machine, which is
  * asked of those that are right in themselves. */
 bool rule_address(struct field_errors *errors, const struct json *address, const char *field);

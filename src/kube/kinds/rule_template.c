@@ -1,6 +1,6 @@
 /* Templates of pods, wherever a kind has one; see rule.h. */
-#include "engine/kinds/kinds.h"
 #include "kube/kinds/meta.h"
+#include "kube/kinds/pod/pod.h"
 #include "kube/kinds/rule.h"
 #include "kube/schema/decode.h"
 #include "kube/schema/default.h"
@@ -15,7 +15,7 @@ void rule_template(struct field_errors *errors, const struct json *template_, co
     meta_validate_annotations(errors, json_get(meta, "annotations"),
                               field_path(errors, "%s.annotations", field));
     field_errors_init(&inner, errors->arena);
-    kind_pod_validate(&inner, template_, NULL);
+    kube_pod_validate(&inner, template_, NULL);
     field_errors_take(errors, &inner, field_path(errors, "%s.", field));
     /* Of a pod itself these must be there, which admission looks up. */
     rule_name(errors, json_get(template_, "spec"), "serviceAccountName", NAME_SUBDOMAIN, false,
@@ -33,7 +33,7 @@ static int complete(struct arena *arena, struct json *template_, struct err *err
     struct json *spec = json_ensure_object(arena, template_, "spec");
     json_set_string(arena, spec, "restartPolicy", "Never");
     schema_default(arena, &TYPE_POD_TEMPLATE_SPEC, template_);
-    kind_pod_spec_defaults(arena, spec);
+    kube_pod_spec_defaults(arena, spec);
     return 0;
 }
 

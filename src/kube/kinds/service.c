@@ -1,16 +1,15 @@
 /* Services: reached at a cluster address of their own, at a port of every node, at their pods
  * themselves where clusterIP is "None", or under a name that stands for another. What a service
- * leaves open is filled in here; service_addresses.c gives out addresses and ports,
- * service_validate.c refuses. */
-#include "engine/kinds/kinds.h"
+ * leaves open is filled in here; service_validate.c
+ * refuses. Addresses and ports are given out by the API server (engine/kinds/service_addresses.h).
+ */
+#include "kube/kinds/service.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/api/rest.h"
-#include "engine/engine.h"
 #include "kube/kinds/defaults.h"
+#include "kube/kinds/row.h"
 #include "kube/kinds/rule.h"
-#include "engine/kinds/service_addresses.h"
 #include "kube/kinds/service_spec.h"
 #include "kube/kinds/service_validate.h"
 
@@ -37,7 +36,7 @@ static void default_affinity(struct arena *arena, struct json *spec)
     }
 }
 
-void kind_service_defaults(struct arena *arena, struct json *service)
+static void service_defaults(struct arena *arena, struct json *service)
 {
     struct json *spec = json_get(service, "spec");
     if (service_is(spec, "ClusterIP") || service_has_node_ports(spec))
@@ -167,8 +166,8 @@ static void assign_families(struct field_errors *errors, struct json *spec)
             json_string(arena, str_eq(json_text(json_first(families)), "IPv4") ? "IPv6" : "IPv4"));
 }
 
-void kind_service_assign(struct engine *engine, struct field_errors *errors, struct json *service,
-                         const struct json *old)
+void kube_service_complete(struct field_errors *errors, struct json *service,
+                           const struct json *old)
 {
     struct json *spec = json_ensure_object(errors->arena, service, "spec");
     const struct json *before = json_get(old, "spec");
@@ -177,17 +176,41 @@ void kind_service_assign(struct engine *engine, struct field_errors *errors, str
     if (!service_is(spec, "ExternalName")) {
         complete_addresses(errors->arena, spec, before);
         complete_policy(errors->arena, spec, before);
-        kind_service_validate_addresses(errors, spec);
+        kube_service_validate_addresses(errors, spec);
         if (errors->count == 0)
             assign_families(errors, spec);
     }
-    if (errors->count == 0)
-        service_addresses_assign(engine_service_addresses(engine), errors, service, old);
 }
 
-void kind_service_create(struct arena *arena, struct json *service)
+static void service_create(struct arena *arena, struct json *service)
 {
     struct json *status = json_object(arena);
     json_set(arena, status, "loadBalancer", json_object(arena));
     json_set(arena, service, "status", status);
 }
+
+static const struct kube_column SERVICE_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_TEXT("Type", "How the service is exposed.", table_service_type),
+    COLUMN_TEXT("Cluster-IP", "Address within the cluster.", table_service_cluster_ip),
+    COLUMN_TEXT("External-IP", "Address from outside.", table_service_external_ip),
+    COLUMN_TEXT("Port(s)", "Ports it serves.", table_service_ports),
+    COLUMN_AGE,
+    COLUMN_WIDE("Selector", "Labels of the pods behind it.", table_service_selector),
+};
+
+/* clang-format off */
+
+KUBE_CORE_KIND(KUBE_SERVICES, KUBE_SERVICE_KIND, "services", "Service", NAMESPACED,
+    .schema = &TYPE_SERVICE,
+    .singular = "service",
+    .short_names = NAMES("svc"),
+    .categories = CATEGORY_ALL,
+    .fields = NAMES("spec.clusterIP", "spec.type"),
+    .verbs = VERBS_ALL,
+    .subresources = SUBRESOURCES(PROXY_OF("Service"), STATUS_OF("Service")),
+    .name_rule = NAME_LABEL1035,
+    .columns = COLUMNS(SERVICE_COLUMNS),
+    .hooks = {.defaults = service_defaults,
+        .create = service_create,
+        .validate = kube_service_validate});

@@ -1,6 +1,6 @@
 /* What the type of a service says about its other fields, asked of its spec. */
-#ifndef TRAINYARD_ENGINE_SERVICE_SPEC_H
-#define TRAINYARD_ENGINE_SERVICE_SPEC_H
+#ifndef TRAINYARD_KUBE_KINDS_SERVICE_SPEC_H
+#define TRAINYARD_KUBE_KINDS_SERVICE_SPEC_H
 
 #include "base/json/json.h"
 #include "base/str.h"

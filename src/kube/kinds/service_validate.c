@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/kinds/kinds.h"
 #include "kube/kinds/meta.h"
 #include "kube/kinds/rule.h"
 #include "kube/kinds/service_spec.h"
@@ -58,7 +57,7 @@ static void validate_listed(struct field_errors *errors, const struct json *spec
                       "IPv6 is not configured on this cluster");
 }
 
-void kind_service_validate_addresses(struct field_errors *errors, const struct json *spec)
+void kube_service_validate_addresses(struct field_errors *errors, const struct json *spec)
 {
     const struct json *list = json_get(spec, "clusterIPs"), *first = json_first(list);
     const char *address = json_get_string(spec, "clusterIP", "");
@@ -299,7 +298,7 @@ static void validate_affinity(struct field_errors *errors, const struct json *sp
                       "must be greater than 0 and less than %d", AFFINITY_SECONDS_MAX);
 }
 
-void kind_service_validate(struct field_errors *errors, const struct json *service,
+void kube_service_validate(struct field_errors *errors, const struct json *service,
                            const struct json *old)
 {
     const struct json *spec = json_get(service, "spec"), *before = json_get(old, "spec");

@@ -1,11 +1,15 @@
-/* What is refused of the addresses of a service; the rest is the hook kind_service_validate(). */
-#ifndef TRAINYARD_ENGINE_SERVICE_VALIDATE_H
-#define TRAINYARD_ENGINE_SERVICE_VALIDATE_H
+/* Validation of services: of the whole, and of the addresses alone. */
+#ifndef TRAINYARD_KUBE_KINDS_SERVICE_VALIDATE_H
+#define TRAINYARD_KUBE_KINDS_SERVICE_VALIDATE_H
 
 #include "kube/schema/field_error.h"
 
 /* Whether clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy can be meant together, which must be
  * so before an address is given out. */
-void kind_service_validate_addresses(struct field_errors *errors, const struct json *spec);
+void kube_service_validate_addresses(struct field_errors *errors, const struct json *spec);
+
+/* The validation hook of the row. */
+void kube_service_validate(struct field_errors *errors, const struct json *service,
+                           const struct json *old);
 
 #endif

@@ -1,5 +1,5 @@
 /* StorageClasses: who makes the volumes of the claims that name them. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/row.h"
 
 #include "base/str.h"
 #include "kube/kinds/meta.h"
@@ -50,8 +50,8 @@ static void validate_word(struct field_errors *errors, const struct json *class_
     field_unsupported(errors, name, word, words);
 }
 
-void kind_storage_class_validate(struct field_errors *errors, const struct json *class_,
-                                 const struct json *old)
+static void storage_class_validate(struct field_errors *errors, const struct json *class_,
+                                   const struct json *old)
 {
     static const char *const policies[] = {"Delete", "Retain", NULL};
     static const char *const modes[] = {"Immediate", "WaitForFirstConsumer", NULL};
@@ -72,3 +72,25 @@ void kind_storage_class_validate(struct field_errors *errors, const struct json 
     validate_word(errors, class_, "reclaimPolicy", policies);
     validate_word(errors, class_, "volumeBindingMode", modes);
 }
+
+static const struct kube_column CLASS_COLUMNS[] = {
+    {"Name", "string", "name", "Name of the class, and whether claims get it that name none.", 0,
+     table_class_name},
+    COLUMN_TEXT("Provisioner", "Who makes its volumes.", table_class_provisioner),
+    COLUMN_TEXT("ReclaimPolicy", "What becomes of a volume when its claim is gone.",
+                table_class_reclaim),
+    COLUMN_TEXT("VolumeBindingMode", "When a volume is made and bound.", table_class_binding),
+    COLUMN_TEXT("AllowVolumeExpansion", "Whether its volumes can grow.", table_class_expansion),
+    COLUMN_AGE,
+};
+
+/* clang-format off */
+
+KUBE_KIND(KUBE_STORAGECLASSES, KUBE_STORAGECLASS_KIND, "storage.k8s.io", "v1", "storageclasses",
+        "StorageClass", CLUSTER_WIDE,
+    .schema = &TYPE_STORAGE_CLASS,
+    .singular = "storageclass",
+    .short_names = NAMES("sc"),
+    .verbs = VERBS_ALL,
+    .columns = COLUMNS(CLASS_COLUMNS),
+    .hooks = {.validate = storage_class_validate});

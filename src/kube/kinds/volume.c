@@ -1,11 +1,11 @@
 /* PersistentVolumeClaims and PersistentVolumes. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/row.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/controllers/claim_binder.h"
 #include "kube/kinds/pod/validate.h"
 #include "kube/kinds/rule.h"
+#include "kube/kinds/volume.h"
 #include "kube/object.h"
 #include "kube/quantity.h"
 
@@ -65,7 +65,7 @@ static void validate_storage(struct field_errors *errors, const struct json *res
         field_invalid(errors, field, storage, "must be greater than zero");
 }
 
-void kind_claim_create(struct arena *arena, struct json *claim)
+static void claim_create(struct arena *arena, struct json *claim)
 {
     set_phase(arena, claim, "Pending");
     protect(arena, claim, CLAIM_PROTECTION);
@@ -105,7 +105,7 @@ static void validate_shrink(struct field_errors *errors, const struct json *clai
                         "field can not be less than status.capacity");
 }
 
-void kind_claim_validate_spec(struct field_errors *errors, const struct json *spec,
+void kube_claim_validate_spec(struct field_errors *errors, const struct json *spec,
                               const char *field)
 {
     validate_modes(errors, json_get(spec, "accessModes"), "at least 1 access mode is required",
@@ -121,11 +121,11 @@ void kind_claim_validate_spec(struct field_errors *errors, const struct json *sp
                       "there are no block devices on this machine: use Filesystem");
 }
 
-void kind_claim_validate(struct field_errors *errors, const struct json *claim,
-                         const struct json *old)
+static void claim_validate(struct field_errors *errors, const struct json *claim,
+                           const struct json *old)
 {
     const struct json *spec = json_get(claim, "spec");
-    kind_claim_validate_spec(errors, spec, "spec");
+    kube_claim_validate_spec(errors, spec, "spec");
     if (!old)
         return;
     if (!json_equal(fixed_part(errors->arena, claim, old), fixed_part(errors->arena, old, old)))
@@ -137,7 +137,7 @@ void kind_claim_validate(struct field_errors *errors, const struct json *claim,
                    "volumeMode");
 }
 
-void kind_volume_create(struct arena *arena, struct json *volume)
+static void volume_create(struct arena *arena, struct json *volume)
 {
     set_phase(arena, volume, "Available");
     protect(arena, volume, CLAIM_VOLUME_PROTECTION);
@@ -151,12 +151,12 @@ static const struct volume_source {
     void (*validate)(struct field_errors *errors, const struct json *source, const char *field);
     const char *shown; /* what upstream calls it in complaints; NULL: its name */
 } SOURCES[] = {
-    {"hostPath", {NULL}, kind_pod_validate_host_path},
+    {"hostPath", {NULL}, kube_pod_validate_host_path},
     {"gcePersistentDisk", {"pdName"}, .shown = "persistentDisk"},
     {"awsElasticBlockStore", {"volumeID"}},
     {"glusterfs", {"endpoints", "path"}},
     {"flocker"},
-    {"nfs", {NULL}, kind_pod_validate_nfs},
+    {"nfs", {NULL}, kube_pod_validate_nfs},
     {"rbd"},
     {"quobyte"},
     {"cephfs"},
@@ -244,8 +244,8 @@ static void validate_reclaim(struct field_errors *errors, const struct json *spe
                         "may not be 'recycle' for a hostPath mount of '/'");
 }
 
-void kind_volume_validate(struct field_errors *errors, const struct json *volume,
-                          const struct json *old)
+static void volume_validate(struct field_errors *errors, const struct json *volume,
+                            const struct json *old)
 {
     const struct json *spec = json_get(volume, "spec"), *affinity = json_get(spec, "nodeAffinity");
     validate_modes(errors, json_get(spec, "accessModes"), NULL, "spec.accessModes");
@@ -260,3 +260,50 @@ void kind_volume_validate(struct field_errors *errors, const struct json *volume
     if (old)
         validate_sources_kept(errors, spec, json_get(old, "spec"));
 }
+
+static const struct kube_column CLAIM_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_TEXT("Status", "Whether a volume is bound to it.", table_claim_status),
+    COLUMN_TEXT("Volume", "The volume bound to it.", table_claim_volume),
+    COLUMN_TEXT("Capacity", "Size of that volume.", table_claim_capacity),
+    COLUMN_TEXT("Access Modes", "How that volume may be mounted.", table_claim_access),
+    COLUMN_TEXT("StorageClass", "Class that the claim asks for.", table_claim_class),
+    COLUMN_AGE,
+    COLUMN_WIDE("VolumeMode", "File system or block device.", table_volume_mode),
+};
+
+static const struct kube_column VOLUME_COLUMNS[] = {
+    COLUMN_NAME,
+    COLUMN_TEXT("Capacity", "Size of the volume.", table_volume_capacity),
+    COLUMN_TEXT("Access Modes", "How it may be mounted.", table_volume_access),
+    COLUMN_TEXT("Reclaim Policy", "What becomes of it when its claim is gone.",
+                table_volume_reclaim),
+    COLUMN_TEXT("Status", "Whether it is bound.", table_volume_status),
+    COLUMN_TEXT("Claim", "The claim it is bound to.", table_volume_claim),
+    COLUMN_TEXT("StorageClass", "Class it belongs to.", table_volume_class),
+    COLUMN_TEXT("Reason", "Why it failed.", table_volume_reason),
+    COLUMN_AGE,
+    COLUMN_WIDE("VolumeMode", "File system or block device.", table_volume_mode),
+};
+
+/* clang-format off */
+
+KUBE_CORE_KIND(KUBE_PVCS, KUBE_PVC_KIND, "persistentvolumeclaims", "PersistentVolumeClaim",
+        NAMESPACED,
+    .schema = &TYPE_PERSISTENT_VOLUME_CLAIM,
+    .singular = "persistentvolumeclaim",
+    .short_names = NAMES("pvc"),
+    .verbs = VERBS_ALL,
+    .subresources = SUBRESOURCES(STATUS_OF("PersistentVolumeClaim")),
+    .columns = COLUMNS(CLAIM_COLUMNS),
+    .hooks = {.create = claim_create,
+        .validate = claim_validate});
+
+KUBE_CORE_KIND(KUBE_PVS, KUBE_PV_KIND, "persistentvolumes", "PersistentVolume", CLUSTER_WIDE,
+    .schema = &TYPE_PERSISTENT_VOLUME,
+    .singular = "persistentvolume",
+    .short_names = NAMES("pv"),
+    .verbs = VERBS_ALL,
+    .subresources = SUBRESOURCES(STATUS_OF("PersistentVolume")),
+    .columns = COLUMNS(VOLUME_COLUMNS),
+    .hooks = {.create = volume_create, .validate = volume_validate});

@@ -66,13 +66,6 @@ struct json *table_secret_type(struct arena *arena, const struct json *object, i
     return json_string(arena, json_get_string(object, "type", "Opaque"));
 }
 
-struct json *table_last_condition(struct arena *arena, const struct json *object, int64_t now_ms)
-{
-    const struct json *list = json_at(object, "status", "conditions", NULL);
-    const struct json *last = json_count(list) ? json_element(list, json_count(list) - 1) : NULL;
-    return json_string(arena, json_get_string(last, "type", ""));
-}
-
 /* ---- Nodes ---- */
 
 struct json *table_node_status(struct arena *arena, const struct json *node, int64_t now_ms)

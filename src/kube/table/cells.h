@@ -44,7 +44,7 @@ table_cell table_quota_requests, table_quota_limits;
 table_cell table_usage_cpu, table_usage_memory, table_usage_window;
 table_cell table_priority_value, table_priority_global;
 table_cell table_phase, table_status_message, table_data_count, table_secret_type,
-    table_last_condition, table_progress, table_lease_holder;
+    table_lease_holder;
 table_cell table_group_min_member, table_group_running, table_group_succeeded, table_group_failed,
     table_group_queue, table_scale_desired, table_scale_available;
 

@@ -1,10 +1,9 @@
 /* metav1.Table: what `kubectl get` prints. Columns are rows of constant data with a function that
- * makes the cell; table_columns.c has those of the resources we serve. */
+ * makes the cell. The row of each kind (kube/kinds/kind.h) has its columns. */
 #ifndef TRAINYARD_KUBE_TABLE_H
 #define TRAINYARD_KUBE_TABLE_H
 
 #include "base/json/json.h"
-#include "kube/resource.h"
 
 struct json_path;
 
@@ -23,9 +22,6 @@ struct kube_columns {
     const struct kube_column *columns;
     size_t count;
 };
-
-/* The columns of a resource; NAME and AGE for one without its own. */
-const struct kube_columns *kube_columns_of(const struct kube_resource *resource);
 
 /* Those a definition asks for (its additionalPrinterColumns; NULL: AGE) behind NAME; in the arena.
  */

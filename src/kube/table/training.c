@@ -1,12 +1,5 @@
-/* The cells of training jobs, of their scale, of the groups their pods start in, and of leases. */
-#include "kube/object.h"
+/* The cells of PodGroups, of Scales and of leases. */
 #include "kube/table/cells.h"
-
-struct json *table_progress(struct arena *arena, const struct json *job, int64_t now_ms)
-{
-    const char *progress = kube_meta_annotation(job, "trainyard.dev/progress");
-    return json_string(arena, progress ? progress : "");
-}
 
 struct json *table_group_min_member(struct arena *arena, const struct json *group, int64_t now_ms)
 {

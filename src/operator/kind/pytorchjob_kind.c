@@ -1,5 +1,6 @@
 /* The PyTorchJob: kubeflow.org/v1, with the names, words and defaults of the incumbent. */
 #include "operator/kind/pytorchjob.h"
+#include "operator/kind/training_row.h"
 #include "operator/reconcile/plan.h"
 
 #include "base/str.h"
@@ -79,7 +80,8 @@ static void advise(const struct training_job *job, struct training_plan *plan)
 }
 
 const struct training_kind TRAINING_PYTORCHJOB = {
-    .resource = &KUBE_PYTORCHJOBS,
+    .resource = &PYTORCHJOB_RESOURCE,
+    .row = &PYTORCHJOB_KIND,
     .name = "PyTorchJob",
     .singular = "pytorchjob",
     .framework = "pytorch",
@@ -109,3 +111,27 @@ const struct training_kind TRAINING_PYTORCHJOB = {
     .advise = advise,
     .set_environment = training_pytorch_set_environment,
 };
+
+/* ---- How the API serves it ------------------------------------------------------------------- */
+
+static void pytorchjob_validate(struct field_errors *errors, const struct json *job,
+                                const struct json *old)
+{
+    training_row_validate(errors, &PYTORCHJOB_TYPE, "pytorchReplicaSpecs", job, old);
+}
+
+static const struct kube_scale_paths PYTORCHJOB_SCALE = TRAINING_SCALE("pytorchReplicaSpecs");
+
+/* clang-format off */
+
+KUBE_KIND(PYTORCHJOB_RESOURCE, PYTORCHJOB_KIND, "kubeflow.org", "v1", "pytorchjobs", "PyTorchJob",
+        NAMESPACED,
+    .schema = &PYTORCHJOB_TYPE,
+    .form = SCHEMA_FORM_WRITTEN,
+    .singular = "pytorchjob",
+    .categories = CATEGORY_ALL,
+    .verbs = VERBS_ALL,
+    .subresources = SUBRESOURCES(SCALE_OF(&PYTORCHJOB_SCALE), STATUS_OF("PyTorchJob")),
+    .generation = true,
+    .columns = COLUMNS(TRAINING_COLUMNS),
+    .hooks = {.create = training_row_create, .validate = pytorchjob_validate});

@@ -1,6 +1,7 @@
-/* TFJobs as v1alpha1 had them: `replicaSpecs` is a list, and each element names its role in
- * `tfReplicaType`. They are refused; the message shows the object as it is written today. */
-#include "engine/kinds/kinds.h"
+/* Older versions of the TFJob. In v1beta1 the fields of runPolicy are fields of spec; they are
+ * converted. In v1alpha1 `replicaSpecs` is a list, and each element names its role in
+ * `tfReplicaType`; such a job is refused, and the message shows the job as it is written in v1. */
+#include "operator/kind/training_row.h"
 
 #include "base/buf.h"
 #include "base/json/yaml.h"
@@ -10,6 +11,30 @@
 
 #include <string.h>
 #include <strings.h>
+
+/* What became runPolicy in v1 stood at the spec itself before. The default is v1beta1's own:
+ * without it the parameter servers of a job would run on after its end. */
+void tfjob_convert_v1beta1(struct arena *arena, struct json *job)
+{
+    static const char *const moved[] = {"activeDeadlineSeconds", "backoffLimit", "cleanPodPolicy",
+                                        "ttlSecondsAfterFinished"};
+    struct json *spec = json_get(job, "spec");
+    for (size_t i = 0; i < ARRAY_SIZE(moved); i++) {
+        struct json *value = json_get(spec, moved[i]);
+        if (!value)
+            continue;
+        struct json *policy = json_ensure_object(arena, spec, "runPolicy");
+        json_set(arena, policy, moved[i], json_clone(arena, value));
+        json_remove(spec, moved[i]);
+    }
+    if (!spec || spec->type != JSON_OBJECT ||
+        json_get(json_get(spec, "runPolicy"), "cleanPodPolicy"))
+        return;
+    const struct json *written = json_get(spec, "runPolicy");
+    if (!written || written->type == JSON_NULL || written->type == JSON_OBJECT)
+        json_set_string(arena, json_ensure_object(arena, spec, "runPolicy"), "cleanPodPolicy",
+                        "Running");
+}
 
 /* More is cut: the message is read on a terminal. */
 enum { YAML_MAX = 256 * 1024, SHOWN_MAX = 8 * 1024 };
@@ -77,7 +102,7 @@ static const char *first_lines(struct arena *arena, const struct buf *yaml)
     return arena_printf(arena, "%.*s# … and so on: the rest is not shown\n", (int)size, yaml->data);
 }
 
-void kind_tfjob_refuse_list(struct field_errors *errors, const struct json *job)
+void tfjob_refuse_list(struct field_errors *errors, const struct json *job)
 {
     const struct json *list = json_at(job, "spec", "replicaSpecs", NULL);
     if (!list || list->type != JSON_ARRAY)

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/json/json.h"
-#include "kube/resource.h"
+#include "kube/kinds/kind.h"
 
 struct training_job;
 struct training_plan;
@@ -41,6 +41,7 @@ struct training_words {
 
 struct training_kind {
     const struct kube_resource *resource;
+    const struct kube_kind *row; /* how the API serves it */
     const char *name;            /* "TFJob": in messages, and the beginning of reasons */
     const char *singular;        /* "tfjob": in logs */
     const char *framework;       /* "tensorflow": in metrics */
@@ -71,6 +72,12 @@ struct training_kind {
 };
 
 extern const struct training_kind TRAINING_TFJOB, TRAINING_PYTORCHJOB;
+enum { TRAINING_KIND_COUNT = 2 };
+extern const struct training_kind *const TRAINING_KINDS[TRAINING_KIND_COUNT]; /* all of them */
+
+/* The resources of the kinds, and their rows: how the API serves them. */
+extern const struct kube_resource TFJOB_RESOURCE, PYTORCHJOB_RESOURCE;
+extern const struct kube_kind TFJOB_KIND, PYTORCHJOB_KIND;
 
 static inline bool training_kind_knows(const struct training_kind *kind,
                                        enum training_replica_type type)

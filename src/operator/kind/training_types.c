@@ -1,13 +1,13 @@
 /* Training jobs, as Kubeflow defines them. See kube/types/types.h. */
+#include "operator/kind/training_types.h"
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
+#include "operator/kind/training_job.h"
 
 /* clang-format off */
 
 #define KUBEFLOW "org.kubeflow.v1."
 #define KUBEFLOW_V1BETA1 "org.kubeflow.v1beta1."
-/* The operator's limit on the replicas of a job. */
-#define REPLICAS_MAX 10000
 /* As milliseconds it fits into 64 bits, with room for a sum. */
 #define SECONDS_MAX (INT64_MAX / 1000 / 2)
 #define NO_QUEUES "there are no queues: a group starts when there is room for it"
@@ -42,7 +42,7 @@ LOCAL_TYPE(RUN_POLICY, KUBEFLOW "RunPolicy", "how a job runs and ends",
     OBJECT(0, "schedulingPolicy", SCHEDULING_POLICY, "how its pods are scheduled together"));
 
 LOCAL_TYPE(REPLICA_SPEC, KUBEFLOW "ReplicaSpec", "the pods of one role",
-    INT32(0, "replicas", "how many there are", IF_SET, WITHIN(0, REPLICAS_MAX)),
+    INT32(0, "replicas", "how many there are", IF_SET, WITHIN(0, TRAINING_REPLICAS_MAX)),
     TEXT(0, "restartPolicy", "when a pod that ended is started again; ExitCode: by its exit code",
         WORDS("", "Always", "OnFailure", "Never", "ExitCode")),
     STRUCT(0, "template", TYPE_POD_TEMPLATE_SPEC,
@@ -83,7 +83,7 @@ LOCAL_TYPE(JOB_STATUS, KUBEFLOW "JobStatus", "how far a job is",
 LOCAL_TYPE(TFJOB_SPEC, KUBEFLOW "TFJobSpec", "what a TensorFlow job is to do",
     TFJOB_ROWS);
 
-TYPE(TYPE_TFJOB, KUBEFLOW "TFJob", "a distributed training of TensorFlow",
+TYPE(TFJOB_TYPE, KUBEFLOW "TFJob", "a distributed training of TensorFlow",
     KIND_ROWS,
     METADATA(0),
     OBJECT(0, "spec", TFJOB_SPEC, "what it is to do"),
@@ -93,7 +93,7 @@ LOCAL_TYPE(TFJOB_SPEC_V1BETA1, KUBEFLOW_V1BETA1 "TFJobSpec", "what a TensorFlow 
     TFJOB_ROWS,
     ENDING_ROWS(FALLBACK("\"Running\"")));
 
-TYPE(TYPE_TFJOB_V1BETA1, KUBEFLOW_V1BETA1 "TFJob", "a distributed training of TensorFlow",
+TYPE(TFJOB_TYPE_V1BETA1, KUBEFLOW_V1BETA1 "TFJob", "a distributed training of TensorFlow",
     KIND_ROWS,
     METADATA(0),
     OBJECT(0, "spec", TFJOB_SPEC_V1BETA1, "what it is to do"),
@@ -105,8 +105,8 @@ LOCAL_TYPE(RDZV_CONF, KUBEFLOW "RDZVConf", "a setting of the rendezvous",
 
 LOCAL_TYPE(ELASTIC_POLICY, KUBEFLOW "ElasticPolicy",
         "how many workers a job may have while it runs",
-    INT32(0, "minReplicas", "with how many it can work at least", IF_SET, WITHIN(1, REPLICAS_MAX)),
-    INT32(0, "maxReplicas", "how many it may have at most", IF_SET, WITHIN(1, REPLICAS_MAX)),
+    INT32(0, "minReplicas", "with how many it can work at least", IF_SET, WITHIN(1, TRAINING_REPLICAS_MAX)),
+    INT32(0, "maxReplicas", "how many it may have at most", IF_SET, WITHIN(1, TRAINING_REPLICAS_MAX)),
     TEXT(0, "rdzvBackend", "how workers find each other, such as c10d", IF_SET),
     INT32(0, "rdzvPort", "the port they find each other at", IF_SET, WITHIN(1, 65535)),
     TEXT(0, "rdzvHost", "the host they find each other at", IF_SET),
@@ -127,7 +127,7 @@ LOCAL_TYPE(PYTORCHJOB_SPEC, KUBEFLOW "PyTorchJobSpec", "what a PyTorch job is to
     TEXT(0, "nprocPerNode", "how many processes are started in each pod, or auto, cpu, gpu",
         IF_SET));
 
-TYPE(TYPE_PYTORCHJOB, KUBEFLOW "PyTorchJob", "a distributed training of PyTorch",
+TYPE(PYTORCHJOB_TYPE, KUBEFLOW "PyTorchJob", "a distributed training of PyTorch",
     KIND_ROWS,
     METADATA(0),
     OBJECT(0, "spec", PYTORCHJOB_SPEC, "what it is to do"),

@@ -264,7 +264,7 @@ static void pod_gone(struct workloads *deployments, const struct kube_object *po
         workloads_add(deployments, pod->namespace_, json_get_string(above, "name", ""));
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     const struct kube_object *object = new_ ? new_ : old;

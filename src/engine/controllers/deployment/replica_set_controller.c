@@ -229,7 +229,7 @@ static void pod_changed(struct workloads *sets, const struct kube_object *pod, b
     workloads_add(sets, pod->namespace_, name);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     if (str_eq(resource->storage, "pods")) {

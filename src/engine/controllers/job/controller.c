@@ -72,7 +72,7 @@ static void pod_changed(struct workloads *jobs, const struct kube_object *pod)
     workloads_add(jobs, pod->namespace_, name);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     const struct kube_object *object = new_ ? new_ : old;

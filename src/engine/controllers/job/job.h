@@ -9,12 +9,9 @@
 #define TRAINYARD_ENGINE_JOB_H
 
 #include "base/json/json.h"
+#include "kube/kinds/job.h"
 
 #define JOB_FINALIZER          "batch.kubernetes.io/job-tracking"
-#define JOB_NAME_LABEL         "batch.kubernetes.io/job-name"
-#define JOB_NAME_LABEL_OLD     "job-name"
-#define JOB_UID_LABEL          "batch.kubernetes.io/controller-uid"
-#define JOB_UID_LABEL_OLD      "controller-uid"
 #define JOB_INDEX_KEY          "batch.kubernetes.io/job-completion-index" /* annotation, label */
 #define JOB_STOPPED_ANNOTATION "trainyard.dev/job-stopped" /* ended on our word: no failure */
 #define JOB_COMPONENT          "job-controller"

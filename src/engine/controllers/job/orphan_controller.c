@@ -80,7 +80,7 @@ static void enqueue(struct orphans *orphans, const struct kube_object *pod)
         workqueue_add(orphans->queue, key);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     struct orphans *orphans = self;

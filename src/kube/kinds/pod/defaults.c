@@ -1,6 +1,6 @@
 /* What a pod is when it does not say: the defaults of Kubernetes, written into the object so that
  * everybody who reads it sees the same pod. */
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/pod/pod.h"
 
 #include "base/json/json_list.h"
 #include "base/json/json_names.h"
@@ -54,7 +54,7 @@ static void container_defaults(struct arena *arena, struct json *container, bool
         port_defaults(arena, json_get(container, "ports"));
 }
 
-void kind_pod_spec_defaults(struct arena *arena, struct json *spec)
+void kube_pod_spec_defaults(struct arena *arena, struct json *spec)
 {
     static const char *const lists[] = {"containers", "initContainers", NULL};
     bool host_network = json_get_bool(spec, "hostNetwork", false);
@@ -77,11 +77,11 @@ void kind_pod_spec_defaults(struct arena *arena, struct json *spec)
 }
 
 /* Of a pod itself, and of no template. */
-void kind_pod_defaults(struct arena *arena, struct json *pod)
+void kube_pod_defaults(struct arena *arena, struct json *pod)
 {
     static const char *const lists[] = {"containers", "initContainers", NULL};
     struct json *spec = json_get(pod, "spec");
-    kind_pod_spec_defaults(arena, spec);
+    kube_pod_spec_defaults(arena, spec);
     for (size_t i = 0; lists[i]; i++) {
         JSON_EACH (container, json_get(spec, lists[i]))
             resource_defaults(arena, container);
@@ -107,7 +107,7 @@ static const char *quality_of_service(const struct json *pod)
     return !any ? "BestEffort" : all ? "Guaranteed" : "Burstable";
 }
 
-void kind_pod_create(struct arena *arena, struct json *pod)
+void kube_pod_create(struct arena *arena, struct json *pod)
 {
     struct json *spec = json_get(pod, "spec");
     /* Less than no time is the least there is, as upstream. */

@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/kinds/kinds.h"
 #include "kube/kinds/meta.h"
+#include "kube/kinds/pod/pod.h"
 #include "kube/kinds/rule.h"
 
 enum { NAMESERVERS_MAX = 3, SEARCHES_MAX = 32 };
@@ -84,7 +84,7 @@ static void validate_gates(struct field_errors *errors, const struct json *spec)
                         "cannot be set until all schedulingGates have been cleared");
 }
 
-void kind_pod_validate(struct field_errors *errors, const struct json *pod, const struct json *old)
+void kube_pod_validate(struct field_errors *errors, const struct json *pod, const struct json *old)
 {
     static const char *const restarts[] = {"Always", "OnFailure", "Never", NULL};
     static const char *const dns[] = {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None",
@@ -92,12 +92,12 @@ void kind_pod_validate(struct field_errors *errors, const struct json *pod, cons
     static const char *const preemptions[] = {"PreemptLowerPriority", "Never", NULL};
     const struct json *spec = json_get(pod, "spec");
     struct pod_scope scope = {.errors = errors, .pod = pod, .spec = spec};
-    kind_pod_validate_volumes(&scope);
+    kube_pod_validate_volumes(&scope);
     if (json_count(json_get(spec, "containers")) == 0)
         field_required(errors, "spec.containers", NULL);
-    kind_pod_validate_containers(&scope, "containers");
-    kind_pod_validate_containers(&scope, "initContainers");
-    kind_pod_validate_host_ports(&scope);
+    kube_pod_validate_containers(&scope, "containers");
+    kube_pod_validate_containers(&scope, "initContainers");
+    kube_pod_validate_host_ports(&scope);
     rule_word(errors, spec, "restartPolicy", restarts, "spec");
     rule_word(errors, spec, "dnsPolicy", dns, "spec");
     rule_word(errors, spec, "preemptionPolicy", preemptions, "spec");
@@ -110,11 +110,11 @@ void kind_pod_validate(struct field_errors *errors, const struct json *pod, cons
     rule_name(errors, spec, "runtimeClassName", NAME_SUBDOMAIN, false, "spec");
     validate_aliases(errors, spec);
     validate_gates(errors, spec);
-    kind_pod_validate_security(&scope);
-    kind_pod_validate_tolerations(&scope);
-    kind_pod_validate_affinity(&scope);
-    kind_pod_validate_spreading(&scope);
+    kube_pod_validate_security(&scope);
+    kube_pod_validate_tolerations(&scope);
+    kube_pod_validate_affinity(&scope);
+    kube_pod_validate_spreading(&scope);
     map_release(&scope.volumes);
     if (old && errors->count == 0)
-        kind_pod_validate_update(errors, pod, old);
+        kube_pod_validate_update(errors, pod, old);
 }

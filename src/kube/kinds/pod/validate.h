@@ -1,6 +1,6 @@
 /* What the files that validate pods share. They look at specs whose types decoding has checked. */
-#ifndef TRAINYARD_ENGINE_POD_VALIDATE_H
-#define TRAINYARD_ENGINE_POD_VALIDATE_H
+#ifndef TRAINYARD_KUBE_KINDS_POD_VALIDATE_H
+#define TRAINYARD_KUBE_KINDS_POD_VALIDATE_H
 
 #include "base/json/json.h"
 #include "base/map.h"
@@ -9,51 +9,51 @@
 struct pod_scope {
     struct field_errors *errors;
     const struct json *pod, *spec;
-    struct map volumes; /* by name, once kind_pod_validate_volumes() has looked at them */
+    struct map volumes; /* by name, once kube_pod_validate_volumes() has looked at them */
 };
 
 /* pod_validate_container.c; the list is "containers" or "initContainers". */
-void kind_pod_validate_containers(struct pod_scope *scope, const char *list);
-void kind_pod_validate_host_ports(struct pod_scope *scope);
+void kube_pod_validate_containers(struct pod_scope *scope, const char *list);
+void kube_pod_validate_host_ports(struct pod_scope *scope);
 
 /* The parts of a container, which stands at `field`: its variables, its mounts and devices, what it
  * asks for, its probes and hooks, what it may do. */
-void kind_pod_validate_env(struct field_errors *errors, const struct json *container,
+void kube_pod_validate_env(struct field_errors *errors, const struct json *container,
                            const char *field);
-void kind_pod_validate_mounts(struct pod_scope *scope, const struct json *container,
+void kube_pod_validate_mounts(struct pod_scope *scope, const struct json *container,
                               const char *field);
-void kind_pod_validate_amounts(struct field_errors *errors, const struct json *container,
+void kube_pod_validate_amounts(struct field_errors *errors, const struct json *container,
                                const char *field);
-void kind_pod_validate_watched(struct pod_scope *scope, const struct json *container, bool init,
+void kube_pod_validate_watched(struct pod_scope *scope, const struct json *container, bool init,
                                const char *field);
-void kind_pod_validate_container_security(struct field_errors *errors, const struct json *context,
+void kube_pod_validate_container_security(struct field_errors *errors, const struct json *context,
                                           const char *field);
 
 /* pod_validate_env.c */
 /* References to fields of the pod, of which `supported` may be asked for. */
-void kind_pod_validate_field_ref(struct field_errors *errors, const struct json *ref,
+void kube_pod_validate_field_ref(struct field_errors *errors, const struct json *ref,
                                  const char *const *supported, const char *field);
-void kind_pod_validate_resource_ref(struct field_errors *errors, const struct json *ref,
+void kube_pod_validate_resource_ref(struct field_errors *errors, const struct json *ref,
                                     const char *field);
 
 /* pod_validate_volume.c */
-void kind_pod_validate_volumes(struct pod_scope *scope);
+void kube_pod_validate_volumes(struct pod_scope *scope);
 /* Sources that PersistentVolumes have, too. */
-void kind_pod_validate_host_path(struct field_errors *errors, const struct json *source,
+void kube_pod_validate_host_path(struct field_errors *errors, const struct json *source,
                                  const char *field);
-void kind_pod_validate_nfs(struct field_errors *errors, const struct json *source,
+void kube_pod_validate_nfs(struct field_errors *errors, const struct json *source,
                            const char *field);
 
 /* pod_validate_place.c: where it may go. */
-void kind_pod_validate_tolerations(struct pod_scope *scope);
-void kind_pod_validate_affinity(struct pod_scope *scope);
-void kind_pod_validate_spreading(struct pod_scope *scope);
+void kube_pod_validate_tolerations(struct pod_scope *scope);
+void kube_pod_validate_affinity(struct pod_scope *scope);
+void kube_pod_validate_spreading(struct pod_scope *scope);
 
 /* pod_validate_security.c */
-void kind_pod_validate_security(struct pod_scope *scope);
+void kube_pod_validate_security(struct pod_scope *scope);
 
 /* pod_validate_update.c: against what it was. */
-void kind_pod_validate_update(struct field_errors *errors, const struct json *pod,
+void kube_pod_validate_update(struct field_errors *errors, const struct json *pod,
                               const struct json *old);
 
 #endif

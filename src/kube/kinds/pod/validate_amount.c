@@ -135,7 +135,7 @@ static void validate_request(struct field_errors *errors, const struct json *req
                       request->name, text);
 }
 
-void kind_pod_validate_amounts(struct field_errors *errors, const struct json *container,
+void kube_pod_validate_amounts(struct field_errors *errors, const struct json *container,
                                const char *field)
 {
     static const char *const kinds[] = {"limits", "requests"};

@@ -54,7 +54,7 @@ static const char *host_port(struct arena *arena, const struct json *port)
                   : NULL;
 }
 
-void kind_pod_validate_host_ports(struct pod_scope *scope)
+void kube_pod_validate_host_ports(struct pod_scope *scope)
 {
     struct field_errors *errors = scope->errors;
     const struct json *containers = json_get(scope->spec, "containers");
@@ -150,15 +150,15 @@ static void validate_container(struct pod_scope *scope, const struct json *conta
                       "must be 'File' or 'FallbackToLogsOnError'");
     validate_ports(scope, container, field);
     validate_restarts(errors, container, field);
-    kind_pod_validate_env(errors, container, field);
-    kind_pod_validate_mounts(scope, container, field);
-    kind_pod_validate_amounts(errors, container, field);
-    kind_pod_validate_watched(scope, container, init, field);
-    kind_pod_validate_container_security(errors, json_get(container, "securityContext"),
+    kube_pod_validate_env(errors, container, field);
+    kube_pod_validate_mounts(scope, container, field);
+    kube_pod_validate_amounts(errors, container, field);
+    kube_pod_validate_watched(scope, container, init, field);
+    kube_pod_validate_container_security(errors, json_get(container, "securityContext"),
                                          field_path(errors, "%s.securityContext", field));
 }
 
-void kind_pod_validate_containers(struct pod_scope *scope, const char *list)
+void kube_pod_validate_containers(struct pod_scope *scope, const char *list)
 {
     struct field_errors *errors = scope->errors;
     _cleanup_(map_release) struct map names = {0};

@@ -41,7 +41,7 @@ static bool is_among(const char *word, const char *const *words)
     return false;
 }
 
-void kind_pod_validate_field_ref(struct field_errors *errors, const struct json *ref,
+void kube_pod_validate_field_ref(struct field_errors *errors, const struct json *ref,
                                  const char *const *supported, const char *field)
 {
     static const char *const known[] = {"metadata.annotations",
@@ -72,7 +72,7 @@ void kind_pod_validate_field_ref(struct field_errors *errors, const struct json 
         field_unsupported(errors, where, path, supported);
 }
 
-void kind_pod_validate_resource_ref(struct field_errors *errors, const struct json *ref,
+void kube_pod_validate_resource_ref(struct field_errors *errors, const struct json *ref,
                                     const char *field)
 {
     static const char *const known[] = {"limits.cpu",
@@ -123,10 +123,10 @@ static void validate_value_from(struct field_errors *errors, const struct json *
     if (!from || from->type != JSON_OBJECT)
         return;
     if (rule_has(from, "fieldRef"))
-        kind_pod_validate_field_ref(errors, json_get(from, "fieldRef"), fields,
+        kube_pod_validate_field_ref(errors, json_get(from, "fieldRef"), fields,
                                     field_path(errors, "%s.fieldRef", path));
     if (rule_has(from, "resourceFieldRef"))
-        kind_pod_validate_resource_ref(errors, json_get(from, "resourceFieldRef"),
+        kube_pod_validate_resource_ref(errors, json_get(from, "resourceFieldRef"),
                                        field_path(errors, "%s.resourceFieldRef", path));
     if (rule_has(from, "configMapKeyRef"))
         validate_key_ref(errors, json_get(from, "configMapKeyRef"),
@@ -186,7 +186,7 @@ static void validate_env_from(struct field_errors *errors, const struct json *co
     }
 }
 
-void kind_pod_validate_env(struct field_errors *errors, const struct json *container,
+void kube_pod_validate_env(struct field_errors *errors, const struct json *container,
                            const char *field)
 {
     validate_env(errors, container, field);

@@ -113,7 +113,7 @@ static void validate_devices(struct pod_scope *scope, const struct json *contain
     }
 }
 
-void kind_pod_validate_mounts(struct pod_scope *scope, const struct json *container,
+void kube_pod_validate_mounts(struct pod_scope *scope, const struct json *container,
                               const char *field)
 {
     validate_mounts(scope, container, field_path(scope->errors, "%s.volumeMounts", field));

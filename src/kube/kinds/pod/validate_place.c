@@ -11,7 +11,7 @@
 #define REQUIRED  "requiredDuringSchedulingIgnoredDuringExecution"
 #define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
 
-void kind_pod_validate_tolerations(struct pod_scope *scope)
+void kube_pod_validate_tolerations(struct pod_scope *scope)
 {
     static const char *const operators[] = {"Equal", "Exists", NULL};
     static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", NULL};
@@ -177,7 +177,7 @@ static void validate_pods(struct field_errors *errors, const struct json *affini
     }
 }
 
-void kind_pod_validate_affinity(struct pod_scope *scope)
+void kube_pod_validate_affinity(struct pod_scope *scope)
 {
     const struct json *affinity = json_get(scope->spec, "affinity");
     validate_nodes(scope->errors, json_get(affinity, "nodeAffinity"), "spec.affinity.nodeAffinity");
@@ -196,7 +196,7 @@ static const char *constraint_key(struct field_errors *errors, const struct json
                       json_get_string(constraint, "whenUnsatisfiable", ""));
 }
 
-void kind_pod_validate_spreading(struct pod_scope *scope)
+void kube_pod_validate_spreading(struct pod_scope *scope)
 {
     static const char *const actions[] = {"DoNotSchedule", "ScheduleAnyway", NULL};
     static const char *const policies[] = {"Honor", "Ignore", NULL};

@@ -88,7 +88,7 @@ static void validate_probe(struct field_errors *errors, const struct json *conta
     validate_probe_grace(errors, probe, str_eq(name, "readinessProbe"), field);
 }
 
-void kind_pod_validate_watched(struct pod_scope *scope, const struct json *container, bool init,
+void kube_pod_validate_watched(struct pod_scope *scope, const struct json *container, bool init,
                                const char *field)
 {
     static const char *const probes[] = {"livenessProbe", "readinessProbe", "startupProbe"};

@@ -76,7 +76,7 @@ static void validate_escalation(struct field_errors *errors, const struct json *
     }
 }
 
-void kind_pod_validate_container_security(struct field_errors *errors, const struct json *context,
+void kube_pod_validate_container_security(struct field_errors *errors, const struct json *context,
                                           const char *field)
 {
     static const char *const mounts[] = {"Default", "Unmasked", NULL};
@@ -128,7 +128,7 @@ static void validate_settings(struct field_errors *errors, const struct json *co
     }
 }
 
-void kind_pod_validate_security(struct pod_scope *scope)
+void kube_pod_validate_security(struct pod_scope *scope)
 {
     static const char *const ids[] = {"fsGroup", "runAsUser", "runAsGroup"};
     static const char *const changes[] = {"Always", "OnRootMismatch", NULL};

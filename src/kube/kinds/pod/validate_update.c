@@ -66,7 +66,7 @@ static void validate_gates(struct field_errors *errors, const struct json *spec,
     }
 }
 
-void kind_pod_validate_update(struct field_errors *errors, const struct json *pod,
+void kube_pod_validate_update(struct field_errors *errors, const struct json *pod,
                               const struct json *old)
 {
     static const char *const lists[] = {"containers", "initContainers"};

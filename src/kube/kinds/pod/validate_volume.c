@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/kinds/kinds.h"
 #include "kube/kinds/meta.h"
 #include "kube/kinds/rule.h"
+#include "kube/kinds/volume.h"
 #include "kube/object.h"
 #include "kube/pod_claim.h"
 #include "kube/quantity.h"
@@ -68,17 +68,17 @@ static void validate_downward(struct field_errors *errors, const struct json *so
             field_invalid(errors, field, json_string(errors->arena, "resource"),
                           "fieldRef and resourceFieldRef can not be specified simultaneously");
         else if (ref)
-            kind_pod_validate_field_ref(errors, ref, fields,
+            kube_pod_validate_field_ref(errors, ref, fields,
                                         field_path(errors, "%s.fieldRef", field));
         else if (resource)
-            kind_pod_validate_resource_ref(errors, resource,
+            kube_pod_validate_resource_ref(errors, resource,
                                            field_path(errors, "%s.resourceFieldRef", field));
         else
             field_required(errors, field, "one of fieldRef and resourceFieldRef is required");
     }
 }
 
-void kind_pod_validate_host_path(struct field_errors *errors, const struct json *source,
+void kube_pod_validate_host_path(struct field_errors *errors, const struct json *source,
                                  const char *field)
 {
     static const char *const types[] = {
@@ -99,7 +99,7 @@ static void validate_empty(struct field_errors *errors, const struct json *sourc
                         "SizeLimit field must be a valid resource quantity");
 }
 
-void kind_pod_validate_nfs(struct field_errors *errors, const struct json *source,
+void kube_pod_validate_nfs(struct field_errors *errors, const struct json *source,
                            const char *field)
 {
     const char *path = json_get_string(source, "path", "");
@@ -137,7 +137,7 @@ static void validate_ephemeral(struct field_errors *errors, const struct json *s
             field_forbidden(errors, field_path(errors, "%s.metadata.%s", field, member->name),
                             "cannot be set for an ephemeral volume");
     }
-    kind_claim_validate_spec(errors, json_get(template_, "spec"),
+    kube_claim_validate_spec(errors, json_get(template_, "spec"),
                              field_path(errors, "%s.spec", field));
 }
 
@@ -242,12 +242,12 @@ static const struct {
     void (*validate)(struct field_errors *errors, const struct json *source, const char *field);
 } SOURCES[] = {
     {"emptyDir", validate_empty},
-    {"hostPath", kind_pod_validate_host_path},
+    {"hostPath", kube_pod_validate_host_path},
     {"gitRepo"},
     {"gcePersistentDisk"},
     {"awsElasticBlockStore"},
     {"secret", validate_secret},
-    {"nfs", kind_pod_validate_nfs},
+    {"nfs", kube_pod_validate_nfs},
     {"iscsi"},
     {"glusterfs"},
     {"flocker"},
@@ -273,7 +273,7 @@ static const struct {
     {"image"},
 };
 
-void kind_pod_validate_volumes(struct pod_scope *scope)
+void kube_pod_validate_volumes(struct pod_scope *scope)
 {
     struct field_errors *errors = scope->errors;
     const struct json *volumes = json_get(scope->spec, "volumes");

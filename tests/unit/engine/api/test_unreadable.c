@@ -6,6 +6,7 @@
 #include "engine/api/rest.h"
 #include "every_kind.h"
 #include "kube/object.h"
+#include "served_kinds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,8 +59,8 @@ static void remove_bytes(struct api *api, const char *key)
     api_run(api, 1);
 }
 
-static void store_broken(struct api *api, const struct registry_resource *resource,
-                         const char *namespace_, const char *name, enum damage damage)
+static void store_broken(struct api *api, const struct kube_kind *resource, const char *namespace_,
+                         const char *name, enum damage damage)
 {
     _cleanup_buf_ struct buf data;
     const char *head = arena_printf(api->arena, "{\"apiVersion\":\"%s\",\"kind\":\"%s\"",
@@ -97,26 +98,30 @@ static void store_broken(struct api *api, const struct registry_resource *resour
     case DAMAGES:
         break;
     }
-    store_bytes(api, rest_key(api->arena, resource, namespace_, name), data.data, data.size);
+    store_bytes(api, registry_key(api->arena, resource, namespace_, name), data.data, data.size);
 }
 
-static void store_fine(struct api *api, const struct registry_resource *resource, const char *name)
+static void store_fine(struct api *api, const struct kube_kind *resource, const char *name)
 {
     struct json *object =
         kube_object_make(api->arena, &resource->id, resource->id.namespaced ? "default" : "", name);
     json_set_string(api->arena, json_get(object, "metadata"), "uid", "u-1");
     kube_meta_set_label(api->arena, object, "a", "b");
     const char *text = json_to_string(api->arena, object);
-    store_bytes(api, rest_key(api->arena, resource, "default", name), text, strlen(text));
+    store_bytes(api, registry_key(api->arena, resource, "default", name), text, strlen(text));
 }
 
-static const struct registry_resource *kind(const char *group, const char *plural)
+static const struct kube_kind *kind(const char *group, const char *plural)
 {
-    return registry_built_in(group, "v1", plural);
+    const struct kube_kind *found;
+    for (size_t i = 0; (found = every_built_in_at(i)); i++)
+        if (str_eq(found->id.group, group) && str_eq(found->id.plural, plural))
+            return found;
+    return NULL;
 }
 
 /* The custom kind, as its definition makes it. */
-static const struct registry_resource *deeps(struct api *api)
+static const struct kube_kind *deeps(struct api *api)
 {
     return registry_find(engine_registry(api->engine), "x.io", "v1", "deeps");
 }
@@ -130,7 +135,7 @@ static void define(struct api *api)
 /* ---- One kind -------------------------------------------------------------------------------- */
 
 /* Made again by the cluster itself, so what is unreadable is removed at the start. */
-static bool is_renewed(const struct registry_resource *resource)
+static bool is_renewed(const struct kube_kind *resource)
 {
     static const char *const storages[] = {"nodes", "endpoints", "events",
                                            "leases.coordination.k8s.io",
@@ -162,7 +167,7 @@ static void expect_watch(struct api *api, const char *path, const char *accept)
     stream_close(stream);
 }
 
-static void expect_served(struct api *api, const struct registry_resource *resource)
+static void expect_served(struct api *api, const struct kube_kind *resource)
 {
     struct arena *arena = api->arena;
     const char *path = kind_path(arena, resource), *at = arena_printf(arena, "%s/broken", path);
@@ -198,7 +203,7 @@ static void expect_served(struct api *api, const struct registry_resource *resou
                      missing);
 }
 
-static void expect_deleted(struct api *api, const struct registry_resource *resource)
+static void expect_deleted(struct api *api, const struct kube_kind *resource)
 {
     const char *path = kind_path(api->arena, resource);
     const char *at = arena_printf(api->arena, "%s/broken", path);
@@ -230,7 +235,7 @@ static const char *const DAMAGE_NAMES[] = {
  * live with it. */
 static void test_every_kind(void **state)
 {
-    const struct registry_resource *resource;
+    const struct kube_kind *resource;
     for (enum damage damage = 0; damage < DAMAGES; damage++) {
         struct api api;
         print_message("%s\n", DAMAGE_NAMES[damage]);
@@ -248,8 +253,9 @@ static void test_every_kind(void **state)
         expect_served(&api, deeps(&api));
         /* They have a name and nothing else, which no write would have accepted. */
         for (size_t i = 0; (resource = every_kind_at(i)); i++)
-            remove_bytes(&api, rest_key(api.arena, resource, "default", "fine"));
-        struct engine_controllers *controllers = engine_controllers_new(api.loop, api.transport);
+            remove_bytes(&api, registry_key(api.arena, resource, "default", "fine"));
+        struct engine_controllers *controllers =
+            engine_controllers_new(api.loop, api.transport, SERVED_KINDS);
         api_run(&api, SETTLE_MS);
         assert_int_equal(api_post(&api, PODS, POD_X).status, 201);
         for (size_t i = 0; (resource = every_kind_at(i)); i++)
@@ -267,7 +273,7 @@ static void test_goes_with_its_namespace(void **state)
 {
     struct api_controlled *fixture = *state;
     struct api *api = &fixture->api;
-    const struct registry_resource *pods = kind("", "pods");
+    const struct kube_kind *pods = kind("", "pods");
     define(api);
     assert_int_equal(
         api_post(api, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"shop\"}}").status, 201);
@@ -376,7 +382,7 @@ static void test_garbage(void **state)
     store_broken(api, kind("", "configmaps"), "default", "owner", GARBAGE);
     engine_controllers_free(fixture->controllers);
     api_start_anew(api, NULL);
-    fixture->controllers = engine_controllers_new(api->loop, api->transport);
+    fixture->controllers = engine_controllers_new(api->loop, api->transport, SERVED_KINDS);
     assert_int_equal(api_post(api, "/api/v1/namespaces/default/secrets", body).status, 201);
     api_run(api, SETTLE_MS);
     assert_int_equal(api_get(api, "/api/v1/namespaces/default/secrets/child").status, 200);

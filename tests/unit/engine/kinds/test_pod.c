@@ -1,6 +1,6 @@
 /* Pods: what is filled in and what is refused, in Kubernetes' words. */
 #include "base/str.h"
-#include "engine/kinds/kinds.h"
+#include "kube/kinds/pod/pod.h"
 #include "kube/schema/decode.h"
 #include "kube/schema/default.h"
 #include "kube/types/types.h"
@@ -12,7 +12,7 @@ static int complete(struct json *pod, struct err *err)
     if (r < 0)
         return r;
     schema_default(arena, &TYPE_POD, pod);
-    kind_pod_defaults(arena, pod);
+    kube_pod_defaults(arena, pod);
     return 0;
 }
 
@@ -25,7 +25,7 @@ static const char *complaints(const char *spec)
     field_errors_init(&errors, arena);
     if (complete(pod, &err) < 0)
         return arena_strdup(arena, err.message);
-    kind_pod_validate(&errors, pod, NULL);
+    kube_pod_validate(&errors, pod, NULL);
     return field_errors_text(&errors);
 }
 
@@ -178,7 +178,7 @@ static void test_defaults(void **state)
              "\"r.io:5000/x:v2\"}],\"volumes\":[{\"name\":\"v\"},{\"name\":\"c\","
              "\"configMap\":{\"name\":\"c\"}}]}}");
     assert_int_equal(complete(pod, NULL), 0);
-    kind_pod_create(arena, pod);
+    kube_pod_create(arena, pod);
     struct json *spec = json_get(pod, "spec");
     struct json *first = json_first(json_get(spec, "containers"));
     assert_string_equal(json_get_string(first, "imagePullPolicy", ""), "Always");
@@ -197,7 +197,7 @@ static void test_defaults(void **state)
     assert_string_equal(json_get_string(json_get(pod, "status"), "qosClass", ""), "Burstable");
     /* Defaulting what was defaulted changes nothing. */
     struct json *again = json_clone(arena, pod);
-    kind_pod_defaults(arena, again);
+    kube_pod_defaults(arena, again);
     assert_true(json_equal(again, pod));
 }
 

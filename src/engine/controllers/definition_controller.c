@@ -88,7 +88,7 @@ static void settle(struct cleaning *cleaning)
         cleaning_end(cleaning);
         return;
     }
-    kube_patch(hub_client(cleaning->cleaner->hub), &KUBE_DEFINITIONS, NULL, cleaning->name, NULL,
+    kube_patch(hub_client(cleaning->cleaner->hub), &DEFINITION_RESOURCE, NULL, cleaning->name, NULL,
                finalizer_patch(arena, object->json), patched, cleaning);
 }
 
@@ -135,11 +135,11 @@ static void work(void *context, const char *name)
     }
     struct cleaning *cleaning = cleaning_new(cleaner, name);
     if (!dying) { /* any write has its names looked at again */
-        kube_patch(client, &KUBE_DEFINITIONS, NULL, name, NULL, json_object(arena), patched,
+        kube_patch(client, &DEFINITION_RESOURCE, NULL, name, NULL, json_object(arena), patched,
                    cleaning);
         return;
     }
-    cleaning->row = definition_watched_row(object->json);
+    cleaning->row = definition_watched_row(hub_registry(cleaner->hub), object->json);
     cleaning->waiting = 1;
     if (cleaning->row)
         kube_list(client, &cleaning->row->rows[0].id, NULL, NULL, NULL, listed, cleaning);
@@ -157,7 +157,7 @@ static void enqueue_refused(struct cleaner *cleaner)
             workqueue_add(cleaner->queue, object->name);
 }
 
-static void changed(void *self, const struct registry_resource *resource, struct kube_object *old,
+static void changed(void *self, const struct kube_kind *resource, struct kube_object *old,
                     struct kube_object *new_)
 {
     struct cleaner *cleaner = self;
