@@ -18,14 +18,15 @@
 static const char AUTO_UPDATE[] = "rbac.authorization.kubernetes.io/autoupdate";
 
 /* A commit that failed is told to every later write by the store itself. */
-static void written(void *context, const struct store_object *object, const struct err *err)
+static void on_object_written(void *context, const struct store_object *object,
+                              const struct err *err)
 {
 }
 
 /* Put the object in place of what is stored under its name (NULL: nothing). */
-static int put(const struct bootstrap *bootstrap, struct arena *arena,
-               const struct kube_kind *resource, struct json *object, const struct json *old,
-               int64_t expected, struct err *err)
+static int store_bootstrap_object(const struct bootstrap *bootstrap, struct arena *arena,
+                                  const struct kube_kind *resource, struct json *object,
+                                  const struct json *old, int64_t expected, struct err *err)
 {
     if (old)
         meta_prepare_update(arena, resource, object, old);
@@ -36,32 +37,33 @@ static int put(const struct bootstrap *bootstrap, struct arena *arena,
     const char *key =
         registry_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
     _cleanup_buf_ struct buf data;
-    int r = stored_encode(object, 0, &data, err);
-    if (r == 0)
+    int result = stored_encode(object, 0, &data, err);
+    if (result == 0)
         /* A server must start on a full disk, too, so that objects can be deleted. */
-        r = store_put_reserved(bootstrap->store, key, data.data, data.size, expected, written, NULL,
-                               err);
-    return r < 0 ? err_wrap(err, "cannot make %s '%s'", resource->singular, kube_meta_name(object))
-                 : 0;
+        result = store_put_reserved(bootstrap->store, key, data.data, data.size, expected,
+                                    on_object_written, NULL, err);
+    return result < 0
+               ? err_wrap(err, "cannot make %s '%s'", resource->singular, kube_meta_name(object))
+               : 0;
 }
 
 /* Make it if it is missing or cannot be read; where `member` is given and differs, that is made as
  * it should be. */
-static int ensure(const struct bootstrap *bootstrap, struct arena *arena,
-                  const struct kube_kind *resource, struct json *object, const char *member,
-                  struct err *err)
+static int ensure_bootstrap_object(const struct bootstrap *bootstrap, struct arena *arena,
+                                   const struct kube_kind *resource, struct json *object,
+                                   const char *member, struct err *err)
 {
     const char *key =
         registry_key(arena, resource, kube_meta_namespace(object), kube_meta_name(object));
     struct store_object *stored = store_get_pending(bootstrap->store, key);
     if (!stored)
-        return put(bootstrap, arena, resource, object, NULL, 0, err);
+        return store_bootstrap_object(bootstrap, arena, resource, object, NULL, 0, err);
     struct json *old = NULL;
     int64_t revision = stored->revision;
     bool readable = stored_read(arena, stored, &old, NULL) == 0;
     store_object_unref(stored);
     if (!readable)
-        return put(bootstrap, arena, resource, object, NULL, revision, err);
+        return store_bootstrap_object(bootstrap, arena, resource, object, NULL, revision, err);
     if (!member || str_eq(kube_meta_annotation(old, AUTO_UPDATE), "false"))
         return 0;
     const struct json *is = json_get(old, member), *should = json_get(object, member);
@@ -69,7 +71,7 @@ static int ensure(const struct bootstrap *bootstrap, struct arena *arena,
         return 0;
     struct json *better = json_clone(arena, old);
     json_set(arena, better, member, json_clone(arena, should));
-    return put(bootstrap, arena, resource, better, old, revision, err);
+    return store_bootstrap_object(bootstrap, arena, resource, better, old, revision, err);
 }
 
 int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *namespace_,
@@ -79,15 +81,15 @@ int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *n
     const struct kube_kind *accounts = &KUBE_SERVICEACCOUNT_KIND;
     const struct kube_kind *maps = &KUBE_CONFIGMAP_KIND;
     struct json *account = kube_object_make(arena, &accounts->id, namespace_, "default");
-    int r = ensure(bootstrap, arena, accounts, account, NULL, err);
-    if (r < 0 || !bootstrap->ca_pem)
-        return r;
+    int result = ensure_bootstrap_object(bootstrap, arena, accounts, account, NULL, err);
+    if (result < 0 || !bootstrap->ca_pem)
+        return result;
     struct json *map = kube_object_make(arena, &maps->id, namespace_, "kube-root-ca.crt");
     kube_meta_set_annotation(arena, map, "kubernetes.io/description",
                              "Contains a CA bundle that can be used to verify the kube-apiserver "
                              "when using internal endpoints.");
     json_set_string(arena, json_ensure_object(arena, map, "data"), "ca.crt", bootstrap->ca_pem);
-    return ensure(bootstrap, arena, maps, map, "data", err);
+    return ensure_bootstrap_object(bootstrap, arena, maps, map, "data", err);
 }
 
 static int make_namespace(const struct bootstrap *bootstrap, const char *name, struct err *err)
@@ -97,7 +99,7 @@ static int make_namespace(const struct bootstrap *bootstrap, const char *name, s
     struct json *object = kube_object_make(arena, &namespaces->id, NULL, name);
     namespaces->hooks.defaults(arena, object);
     namespaces->hooks.create(arena, object);
-    return ensure(bootstrap, arena, namespaces, object, NULL, err);
+    return ensure_bootstrap_object(bootstrap, arena, namespaces, object, NULL, err);
 }
 
 /* Those an older server made, too; one that is on its way out gets nothing new. */
@@ -107,16 +109,16 @@ static int fill_namespaces(const struct bootstrap *bootstrap, struct err *err)
     struct store_object **stored;
     const char *prefix = registry_key(arena, &KUBE_NAMESPACE_KIND, "", NULL);
     size_t count = store_list(bootstrap->store, prefix, &stored);
-    int r = 0;
+    int result = 0;
     for (size_t i = 0; i < count; i++) {
         struct json *object = NULL;
-        if (r == 0 && stored_read(arena, stored[i], &object, NULL) == 0 &&
+        if (result == 0 && stored_read(arena, stored[i], &object, NULL) == 0 &&
             !kube_meta_is_deleting(object))
-            r = bootstrap_namespace_content(bootstrap, kube_meta_name(object), err);
+            result = bootstrap_namespace_content(bootstrap, kube_meta_name(object), err);
         store_object_unref(stored[i]);
     }
     free(stored);
-    return r;
+    return result;
 }
 
 static int make_roles(const struct bootstrap *bootstrap, struct err *err)
@@ -124,11 +126,12 @@ static int make_roles(const struct bootstrap *bootstrap, struct err *err)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct kube_kind *resource;
     struct json *object;
-    int r = 0;
-    for (size_t i = 0; r == 0 && (object = bootstrap_role_at(arena, i, &resource)); i++)
-        r = ensure(bootstrap, arena, resource, object,
-                   str_eq(resource->id.plural, "clusterroles") ? "rules" : NULL, err);
-    return r;
+    int result = 0;
+    for (size_t i = 0; result == 0 && (object = bootstrap_role_at(arena, i, &resource)); i++)
+        result = ensure_bootstrap_object(
+            bootstrap, arena, resource, object,
+            str_eq(resource->id.plural, "clusterroles") ? "rules" : NULL, err);
+    return result;
 }
 
 /* The class of claims that name none. Classes that a tutorial names are left to it: claims of a
@@ -141,7 +144,7 @@ static int make_storage_class(const struct bootstrap *bootstrap, struct err *err
     kube_meta_set_annotation(arena, class_, KUBE_CLASS_DEFAULT_ANNOTATION, "true");
     json_set_string(arena, class_, "provisioner", CLAIM_PROVISIONER);
     schema_default(arena, classes->schema, class_);
-    return ensure(bootstrap, arena, classes, class_, NULL, err);
+    return ensure_bootstrap_object(bootstrap, arena, classes, class_, NULL, err);
 }
 
 static int make_priority_classes(const struct bootstrap *bootstrap, struct err *err)
@@ -149,23 +152,23 @@ static int make_priority_classes(const struct bootstrap *bootstrap, struct err *
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct kube_kind *classes = &KUBE_PRIORITYCLASS_KIND;
     struct json *class_;
-    int r = 0;
-    for (size_t i = 0; r == 0 && (class_ = kube_priority_class_system(arena, i)); i++) {
+    int result = 0;
+    for (size_t i = 0; result == 0 && (class_ = kube_priority_class_system(arena, i)); i++) {
         schema_default(arena, classes->schema, class_);
-        r = ensure(bootstrap, arena, classes, class_, NULL, err);
+        result = ensure_bootstrap_object(bootstrap, arena, classes, class_, NULL, err);
     }
-    return r;
+    return result;
 }
 
 /* Takes over the reference. */
 static int remove_if_unreadable(const struct bootstrap *bootstrap, const struct kube_kind *resource,
                                 struct store_object *stored, struct err *err)
 {
-    int r = stored && !stored_is_readable(stored)
-                ? stored_remove(bootstrap->store, resource, stored, err)
-                : 0;
+    int result = stored && !stored_is_readable(stored)
+                     ? stored_remove(bootstrap->store, resource, stored, err)
+                     : 0;
     store_object_unref(stored);
-    return r;
+    return result;
 }
 
 /* Objects that a part of the cluster writes, and writes again when they are missing. One that
@@ -178,7 +181,7 @@ static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
         &KUBE_LEASE_KIND, &KUBE_ENDPOINTSLICE_KIND,
     };
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    int r = 0;
+    int result = 0;
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
         const struct kube_kind *resource = kinds[i];
         struct store_object **stored;
@@ -186,15 +189,15 @@ static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
             store_list(bootstrap->store, registry_key(arena, resource, "", NULL), &stored);
         for (size_t j = 0; j < count; j++) {
             int one = remove_if_unreadable(bootstrap, resource, stored[j], err);
-            r = one < 0 ? one : r;
+            result = one < 0 ? one : result;
         }
         free(stored);
     }
     const struct kube_kind *services = &KUBE_SERVICE_KIND;
     const char *key = registry_key(arena, services, "default", "kubernetes");
-    return r < 0 ? r
-                 : remove_if_unreadable(bootstrap, services,
-                                        store_get_pending(bootstrap->store, key), err);
+    return result < 0 ? result
+                      : remove_if_unreadable(bootstrap, services,
+                                             store_get_pending(bootstrap->store, key), err);
 }
 
 int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err)
@@ -203,17 +206,17 @@ int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err)
         "default", "kube-public", "kube-system",
         /* Where Kubeflow's tutorials put their jobs and those of their example user. */
         "kubeflow", "kubeflow-user-example-com"};
-    int r = remove_unreadable(bootstrap, err);
-    if (r == 0)
-        r = fill_namespaces(bootstrap, err);
-    for (size_t i = 0; r == 0 && i < ARRAY_SIZE(namespaces); i++) {
-        r = make_namespace(bootstrap, namespaces[i], err);
-        if (r == 0)
-            r = bootstrap_namespace_content(bootstrap, namespaces[i], err);
+    int result = remove_unreadable(bootstrap, err);
+    if (result == 0)
+        result = fill_namespaces(bootstrap, err);
+    for (size_t i = 0; result == 0 && i < ARRAY_SIZE(namespaces); i++) {
+        result = make_namespace(bootstrap, namespaces[i], err);
+        if (result == 0)
+            result = bootstrap_namespace_content(bootstrap, namespaces[i], err);
     }
-    if (r == 0)
-        r = make_storage_class(bootstrap, err);
-    if (r == 0)
-        r = make_priority_classes(bootstrap, err);
-    return r < 0 ? r : make_roles(bootstrap, err);
+    if (result == 0)
+        result = make_storage_class(bootstrap, err);
+    if (result == 0)
+        result = make_priority_classes(bootstrap, err);
+    return result < 0 ? result : make_roles(bootstrap, err);
 }

@@ -133,13 +133,13 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
     engine->http_memory = options->http_memory;
     engine->access = access_cache_new(store);
     struct bootstrap bootstrap = engine_bootstrap(engine);
-    int r = bootstrap_cluster(&bootstrap, err);
-    if (r == 0)
-        r = definitions_new(store, engine->registry, end_watches_of, engine, &engine->definitions,
-                            err);
-    if (r < 0) {
+    int result = bootstrap_cluster(&bootstrap, err);
+    if (result == 0)
+        result = definitions_new(store, engine->registry, end_watches_of, engine,
+                                 &engine->definitions, err);
+    if (result < 0) {
         engine_free(engine);
-        return r;
+        return result;
     }
     *ret = engine;
     return 0;
@@ -171,8 +171,8 @@ void engine_set_pod_backend(struct engine *engine, const struct engine_pod_backe
 
 /* Identifies the sender of a request and checks what its path alone decides. NULL: `err` says why
  * it is refused. */
-static const struct identity *identify(struct engine *engine, struct http_exchange *exchange,
-                                       const struct http_request *request, struct err *err)
+static const struct identity *identify_sender(struct engine *engine, struct http_exchange *exchange,
+                                              const struct http_request *request, struct err *err)
 {
     const struct auth auth = {.token = engine->token,
                               .seal = &engine->seal,
@@ -234,7 +234,7 @@ void engine_admit(struct http_exchange *exchange, void *context)
     const struct http_request *request = forgive_slash(exchange->arena, exchange->request);
     struct err err = ERR_INIT;
     struct route route;
-    const struct identity *identity = identify(engine, exchange, request, &err);
+    const struct identity *identity = identify_sender(engine, exchange, request, &err);
     if (!identity) {
         engine_respond_error(exchange, &err);
         return;
@@ -259,7 +259,7 @@ void engine_handle(struct http_exchange *exchange, void *context)
     struct route route;
     const struct identity *identity = exchange->admission;
     if (!identity)
-        identity = identify(engine, exchange, request, &err);
+        identity = identify_sender(engine, exchange, request, &err);
     if (!identity) {
         engine_respond_error(exchange, &err);
         return;

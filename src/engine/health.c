@@ -23,7 +23,8 @@ static const char *store_complaint(const struct store *store)
                              : "it cannot write any more, the log of the server says why";
 }
 
-static void respond(struct http_exchange *exchange, const char *complaint, bool looks_at_store)
+static void respond_health(struct http_exchange *exchange, const char *complaint,
+                           bool looks_at_store)
 {
     const struct http_request *request = exchange->request;
     bool verbose = http_query_get(exchange->arena, request->query, "verbose") != NULL;
@@ -51,7 +52,8 @@ bool health_handle(struct http_exchange *exchange, const struct store *store)
     for (size_t i = 0; HEALTH_PATHS[i]; i++) {
         if (str_eq(path, HEALTH_PATHS[i])) {
             bool looks_at_store = !str_eq(path, "/livez");
-            respond(exchange, looks_at_store ? store_complaint(store) : NULL, looks_at_store);
+            respond_health(exchange, looks_at_store ? store_complaint(store) : NULL,
+                           looks_at_store);
             return true;
         }
     }

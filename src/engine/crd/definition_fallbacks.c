@@ -9,7 +9,8 @@
 #include "kube/schema/validate.h"
 
 /* Below the path of the default. */
-static void take(struct field_errors *errors, const char *path, const struct field_errors *from)
+static void take_errors(struct field_errors *errors, const char *path,
+                        const struct field_errors *from)
 {
     for (const struct field_error *error = from->first; error; error = error->next) {
         struct field_error one = *error;
@@ -22,8 +23,8 @@ static void take(struct field_errors *errors, const char *path, const struct fie
     }
 }
 
-static void check(struct field_errors *errors, const char *path, const struct json *schema,
-                  const struct json *fallback)
+static void check_fallback(struct field_errors *errors, const char *path, const struct json *schema,
+                           const struct json *fallback)
 {
     struct arena *arena = errors->arena;
     /* As a field of an object, which is all that can be read. */
@@ -51,7 +52,7 @@ static void check(struct field_errors *errors, const char *path, const struct js
     field_errors_init(&found, arena);
     schema_validate_value(&found, value, "", json_get(object, "value"));
     schema_validate_structure(&found, value, "", json_get(object, "value"));
-    take(errors, path, &found);
+    take_errors(errors, path, &found);
 }
 
 void definition_check_fallbacks(struct field_errors *errors, const char *path,
@@ -62,7 +63,7 @@ void definition_check_fallbacks(struct field_errors *errors, const char *path,
     if (errors->count == FIELD_ERRORS_MAX)
         return;
     if (fallback && fallback->type != JSON_NULL)
-        check(errors, field_path(errors, "%s.default", path), schema, fallback);
+        check_fallback(errors, field_path(errors, "%s.default", path), schema, fallback);
     JSON_EACH (property, json_get(schema, "properties"))
         definition_check_fallbacks(
             errors, field_path(errors, "%s.properties[%s]", path, property->name), property);

@@ -9,24 +9,24 @@
 static const char *const TYPES[] = {"array",  "boolean", "integer", "number",
                                     "object", "string",  NULL};
 
-static bool is_true(const struct json *schema, const char *name)
+static bool keyword_is_true(const struct json *schema, const char *name)
 {
     return json_get_bool(schema, name, false);
 }
 
-static bool is_set(const struct json *schema, const char *name)
+static bool keyword_is_set(const struct json *schema, const char *name)
 {
     const struct json *value = json_get(schema, name);
     return value && value->type != JSON_NULL && !(value->type == JSON_STRING && value->size == 0) &&
            !((value->type == JSON_ARRAY || value->type == JSON_OBJECT) && json_count(value) == 0);
 }
 
-static const char *type_of(const struct json *schema)
+static const char *schema_type_of(const struct json *schema)
 {
     return json_get_string(schema, "type", "");
 }
 
-static bool contains(const char *const *words, const char *word)
+static bool words_contain(const char *const *words, const char *word)
 {
     for (; *words; words++)
         if (str_eq(*words, word))
@@ -43,16 +43,16 @@ static bool check_forbidden(struct field_errors *errors, const char *path,
     static const char *const names[] = {"$ref", "additionalItems",  "definitions", "dependencies",
                                         "id",   "patternProperties"};
     const struct json *items = json_get(schema, "items");
-    const char *type = type_of(schema);
+    const char *type = schema_type_of(schema);
     bool convertible = true;
-    if (is_true(schema, "uniqueItems"))
+    if (keyword_is_true(schema, "uniqueItems"))
         field_forbidden(errors, field_path(errors, "%s.uniqueItems", path),
                         "uniqueItems cannot be set to true since the runtime complexity becomes "
                         "quadratic");
-    if (type[0] && !contains(TYPES, type))
+    if (type[0] && !words_contain(TYPES, type))
         field_unsupported(errors, field_path(errors, "%s.type", path), type, TYPES);
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        if (is_set(schema, names[i])) {
+        if (keyword_is_set(schema, names[i])) {
             convertible = false;
             field_forbidden(errors, field_path(errors, "%s.%s", path, names[i]),
                             field_path(errors, "%s is not supported", names[i]));
@@ -71,13 +71,13 @@ static bool check_forbidden(struct field_errors *errors, const char *path,
 /* ---- x-kubernetes-… -------------------------------------------------------------------------- */
 
 /* The type it must have where `extension` is given. */
-static void check_type(struct field_errors *errors, const char *path, const struct json *schema,
-                       const char *type, const char *extension)
+static void check_extension_type(struct field_errors *errors, const char *path,
+                                 const struct json *schema, const char *type, const char *extension)
 {
     const char *detail = field_path(errors, "must be %s if %s is specified", type, extension);
-    if (type_of(schema)[0] == '\0')
+    if (schema_type_of(schema)[0] == '\0')
         field_required(errors, field_path(errors, "%s.type", path), detail);
-    else if (!str_eq(type_of(schema), type))
+    else if (!str_eq(schema_type_of(schema), type))
         field_invalid(errors, field_path(errors, "%s.type", path), json_get(schema, "type"), "%s",
                       detail);
 }
@@ -88,8 +88,8 @@ static void check_map_type(struct field_errors *errors, const char *path, const 
     const char *map_type = json_get_string(schema, "x-kubernetes-map-type", NULL);
     if (!map_type)
         return;
-    check_type(errors, path, schema, "object", "x-kubernetes-map-type");
-    if (!contains(words, map_type))
+    check_extension_type(errors, path, schema, "object", "x-kubernetes-map-type");
+    if (!words_contain(words, map_type))
         field_unsupported(errors, field_path(errors, "%s.x-kubernetes-map-type", path), map_type,
                           words);
 }
@@ -101,14 +101,14 @@ static void check_set_items(struct field_errors *errors, const char *path, const
     const char *list_type = json_get_string(items, "x-kubernetes-list-type", "");
     const char *map_type = json_get_string(items, "x-kubernetes-map-type", "");
     static const char detail[] = "must be atomic as item of a list with x-kubernetes-list-type=set";
-    if (str_eq(type_of(items), "array") && !str_eq(list_type, "atomic"))
+    if (str_eq(schema_type_of(items), "array") && !str_eq(list_type, "atomic"))
         field_invalid(errors, field_path(errors, "%s.items.x-kubernetes-list-type", path),
                       list_type[0] ? json_get(items, "x-kubernetes-list-type") : none, "%s",
                       detail);
-    if (str_eq(type_of(items), "object") && !str_eq(map_type, "atomic"))
+    if (str_eq(schema_type_of(items), "object") && !str_eq(map_type, "atomic"))
         field_invalid(errors, field_path(errors, "%s.items.x-kubernetes-map-type", path),
                       map_type[0] ? json_get(items, "x-kubernetes-map-type") : none, "%s", detail);
-    if (is_true(items, "nullable"))
+    if (keyword_is_true(items, "nullable"))
         field_forbidden(errors, field_path(errors, "%s.items.nullable", path),
                         "cannot be nullable when x-kubernetes-list-type is set");
 }
@@ -117,7 +117,7 @@ static void check_map_key(struct field_errors *errors, const char *path, const s
                           const struct json *property, bool required)
 {
     const char *at = field_path(errors, "%s.items.properties[%s]", path, property->name);
-    const char *type = type_of(property);
+    const char *type = schema_type_of(property);
     if (str_eq(type, "object") || str_eq(type, "array"))
         field_invalid(errors, field_path(errors, "%s.type", at), json_get(items, "type"),
                       "must be a scalar type if parent array's x-kubernetes-list-type is map");
@@ -125,7 +125,7 @@ static void check_map_key(struct field_errors *errors, const char *path, const s
         field_required(errors, field_path(errors, "%s.default", at),
                        "this property is in x-kubernetes-list-map-keys, so it must have a default "
                        "or be a required property");
-    if (is_true(property, "nullable"))
+    if (keyword_is_true(property, "nullable"))
         field_forbidden(errors, field_path(errors, "%s.nullable", at),
                         "this property is in x-kubernetes-list-map-keys, so it cannot be nullable");
 }
@@ -150,10 +150,10 @@ static void check_map_keys(struct field_errors *errors, const char *path, const 
                        "must have a schema if x-kubernetes-list-type is map");
         return;
     }
-    if (!str_eq(type_of(items), "object"))
+    if (!str_eq(schema_type_of(items), "object"))
         field_invalid(errors, field_path(errors, "%s.items.type", path), json_get(items, "type"),
                       "must be object if parent array's x-kubernetes-list-type is map");
-    if (is_true(items, "nullable"))
+    if (keyword_is_true(items, "nullable"))
         field_forbidden(errors, field_path(errors, "%s.items.nullable", path),
                         "cannot be nullable when x-kubernetes-list-type is map");
     _cleanup_(map_release) struct map last = {0}, required = {0};
@@ -181,8 +181,8 @@ static void check_list_type(struct field_errors *errors, const char *path,
     const char *list_type = json_get_string(schema, "x-kubernetes-list-type", NULL);
     const char *at = field_path(errors, "%s.x-kubernetes-list-type", path);
     if (list_type)
-        check_type(errors, path, schema, "array", "x-kubernetes-list-type");
-    if (list_type && !contains(words, list_type))
+        check_extension_type(errors, path, schema, "array", "x-kubernetes-list-type");
+    if (list_type && !words_contain(words, list_type))
         field_unsupported(errors, at, list_type, words);
     if (json_count(json_get(schema, "x-kubernetes-list-map-keys")) > 0 &&
         !str_eq(list_type, "map")) {
@@ -219,8 +219,8 @@ static void check_extensions(struct field_errors *errors, const char *path,
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-static bool check_list(struct field_errors *errors, const char *path, const struct json *schema,
-                       const char *name)
+static bool check_schema_list(struct field_errors *errors, const char *path,
+                              const struct json *schema, const char *name)
 {
     size_t position = 0;
     bool convertible = true;
@@ -262,9 +262,9 @@ bool definition_check_keywords(struct field_errors *errors, const char *path,
             errors, field_path(errors, "%s.properties[%s]", path, property->name), property);
     if (not_)
         convertible &= definition_check_keywords(errors, field_path(errors, "%s.not", path), not_);
-    convertible &= check_list(errors, path, schema, "allOf");
-    convertible &= check_list(errors, path, schema, "oneOf");
-    convertible &= check_list(errors, path, schema, "anyOf");
+    convertible &= check_schema_list(errors, path, schema, "allOf");
+    convertible &= check_schema_list(errors, path, schema, "oneOf");
+    convertible &= check_schema_list(errors, path, schema, "anyOf");
     if (items && items->type != JSON_ARRAY)
         convertible &=
             definition_check_keywords(errors, field_path(errors, "%s.items", path), items);

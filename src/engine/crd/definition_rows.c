@@ -15,7 +15,8 @@ enum {
     VERBS_PART = VERB_GET | VERB_PATCH | VERB_UPDATE,
 };
 
-static const char *copy(struct arena *arena, const struct json *object, const char *name)
+static const char *copy_definition_text(struct arena *arena, const struct json *object,
+                                        const char *name)
 {
     return arena_strdup(arena, json_get_string(object, name, ""));
 }
@@ -110,22 +111,22 @@ static void fill_identity(struct registry_definition *definition, struct kube_ki
     const char *stored = json_get_string(stored_version(spec), "name", "");
     const char *name = json_get_string(version, "name", "");
     row->id = (struct kube_resource){
-        .group = copy(arena, spec, "group"),
+        .group = copy_definition_text(arena, spec, "group"),
         .version = arena_strdup(arena, name),
-        .plural = copy(arena, names, "plural"),
-        .kind = copy(arena, names, "kind"),
+        .plural = copy_definition_text(arena, names, "plural"),
+        .kind = copy_definition_text(arena, names, "kind"),
         .namespaced = str_eq(json_get_string(spec, "scope", ""), "Namespaced"),
     };
     row->storage = definition->name;
     row->api_version = api_version(arena, spec, name);
     row->stored_version = str_eq(stored, name) ? NULL : api_version(arena, spec, stored);
-    row->list_kind = copy(arena, names, "listKind");
-    row->singular = copy(arena, names, "singular");
+    row->list_kind = copy_definition_text(arena, names, "listKind");
+    row->singular = copy_definition_text(arena, names, "singular");
     row->verbs = VERBS;
 }
 
-static const char *deprecation(struct arena *arena, const struct kube_kind *row,
-                               const struct json *version)
+static const char *deprecation_warning(struct arena *arena, const struct kube_kind *row,
+                                       const struct json *version)
 {
     const char *warning = json_get_string(version, "deprecationWarning", "");
     if (!json_get_bool(version, "deprecated", false))
@@ -151,7 +152,7 @@ static void fill_row(struct registry_definition *definition, struct kube_kind *r
     row->subresources = make_subresources(arena, version, row->id.kind);
     row->columns = *kube_columns_make(arena, json_get(version, "additionalPrinterColumns"));
     row->generation = true;
-    row->warning = deprecation(arena, row, version);
+    row->warning = deprecation_warning(arena, row, version);
     /* Nothing new where all is about to go. */
     if (kube_meta_is_deleting(object))
         row->verbs &= ~(unsigned)VERB_CREATE;

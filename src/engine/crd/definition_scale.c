@@ -55,8 +55,8 @@ static void write_quoted(const struct json *value, struct buf *buf)
 
 /* The value at the path, NULL where there is none. Where it is of another type, or something above
  * it is no object, that is told. */
-static const struct json *find(struct field_errors *errors, const char *path,
-                               const struct json *object, enum json_type type)
+static const struct json *find_scale_value(struct field_errors *errors, const char *path,
+                                           const struct json *object, enum json_type type)
 {
     struct arena *arena = errors->arena;
     const char *wanted = type == JSON_INT ? "int64" : "string", *so_far = "";
@@ -85,7 +85,7 @@ static const struct json *find(struct field_errors *errors, const char *path,
 
 static void check_number(struct field_errors *errors, const char *path, const struct json *object)
 {
-    const struct json *number = find(errors, path, object, JSON_INT);
+    const struct json *number = find_scale_value(errors, path, object, JSON_INT);
     if (number && number->integer < 0)
         field_invalid(errors, field_path(errors, ".%s", path), number,
                       "should be a non-negative integer");
@@ -100,5 +100,5 @@ void definition_check_scale(struct field_errors *errors, const struct kube_scale
     check_number(errors, scale->spec_path, object);
     check_number(errors, scale->status_path, object);
     if (scale->selector_path)
-        find(errors, scale->selector_path, object, JSON_STRING);
+        find_scale_value(errors, scale->selector_path, object, JSON_STRING);
 }

@@ -7,8 +7,9 @@
 
 /* ---- Conditions ------------------------------------------------------------------------------ */
 
-static void set_condition(struct arena *arena, struct json *definition, const char *type,
-                          bool status, const char *reason, const char *message, int64_t now_ms)
+static void definition_set_condition(struct arena *arena, struct json *definition, const char *type,
+                                     bool status, const char *reason, const char *message,
+                                     int64_t now_ms)
 {
     struct json *list =
         json_ensure_array(arena, json_ensure_object(arena, definition, "status"), "conditions");
@@ -38,7 +39,7 @@ void definition_mark_deleted(const struct registry *registry, struct arena *aren
     if (registry_is_built_in(registry, kube_meta_name(definition)))
         return;
     kube_meta_add_finalizer(arena, definition, DEFINITION_FINALIZER);
-    set_condition(
+    definition_set_condition(
         arena, definition, "Terminating", true, "InstanceDeletionPending",
         "CustomResourceDefinition marked for deletion; CustomResource deletion will begin "
         "soon",
@@ -47,7 +48,7 @@ void definition_mark_deleted(const struct registry *registry, struct arena *aren
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-static bool is_listed(const char *const *names, const char *name)
+static bool name_is_listed(const char *const *names, const char *name)
 {
     for (; names && *names; names++)
         if (str_eq(*names, name))
@@ -67,7 +68,7 @@ static bool is_taken(const struct registry *registry, const struct json *definit
             continue;
         if (kind ? str_eq(resource->id.kind, name) || str_eq(resource->list_kind, name)
                  : str_eq(resource->id.plural, name) || str_eq(resource->singular, name) ||
-                       is_listed(resource->short_names, name))
+                       name_is_listed(resource->short_names, name))
             return true;
     }
     return false;
@@ -120,9 +121,9 @@ static bool accept_names(struct arena *arena, const struct registry *registry,
     if (json_get(names, "categories"))
         json_set(arena, accepted, "categories", json_clone(arena, json_get(names, "categories")));
     json_set(arena, json_ensure_object(arena, definition, "status"), "acceptedNames", accepted);
-    set_condition(arena, definition, "NamesAccepted", !naming.reason,
-                  naming.reason ? naming.reason : "NoConflicts",
-                  naming.reason ? naming.message : "no conflicts found", now_ms);
+    definition_set_condition(arena, definition, "NamesAccepted", !naming.reason,
+                             naming.reason ? naming.reason : "NoConflicts",
+                             naming.reason ? naming.message : "no conflicts found", now_ms);
     return !naming.reason;
 }
 
@@ -148,10 +149,10 @@ void definition_set_status(struct arena *arena, const struct registry *registry,
 {
     bool accepted = accept_names(arena, registry, definition, now_ms);
     if (accepted && !definition_is_established(definition))
-        set_condition(arena, definition, "Established", true, "InitialNamesAccepted",
-                      "the initial names have been accepted", now_ms);
+        definition_set_condition(arena, definition, "Established", true, "InitialNamesAccepted",
+                                 "the initial names have been accepted", now_ms);
     else if (!definition_is_established(definition))
-        set_condition(arena, definition, "Established", false, "NotAccepted",
-                      "not all names are accepted", now_ms);
+        definition_set_condition(arena, definition, "Established", false, "NotAccepted",
+                                 "not all names are accepted", now_ms);
     note_stored_version(arena, definition);
 }

@@ -10,12 +10,12 @@
 
 enum level { LEVEL_ROOT, LEVEL_ITEM, LEVEL_FIELD };
 
-static bool is_true(const struct json *schema, const char *name)
+static bool schema_is_true(const struct json *schema, const char *name)
 {
     return json_get_bool(schema, name, false);
 }
 
-static const char *type_of(const struct json *schema)
+static const char *schema_type_of(const struct json *schema)
 {
     return json_get_string(schema, "type", "");
 }
@@ -30,7 +30,7 @@ static bool is_int_or_string(const struct json *any_of)
         return false;
     for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
         const struct json *part = json_element(any_of, i);
-        if (json_count(part) != 1 || !str_eq(type_of(part), types[i]))
+        if (json_count(part) != 1 || !str_eq(schema_type_of(part), types[i]))
             return false;
     }
     return true;
@@ -121,21 +121,21 @@ static void check_combinations(struct field_errors *errors, const char *path,
 
 /* ---- Schemas themselves ---------------------------------------------------------------------- */
 
-static void check_type(struct field_errors *errors, const char *path, const struct json *schema,
-                       enum level level)
+static void check_schema_type(struct field_errors *errors, const char *path,
+                              const struct json *schema, enum level level)
 {
     static const char *const whose[] = {[LEVEL_ROOT] = "at the root",
                                         [LEVEL_ITEM] = "for specified array items",
                                         [LEVEL_FIELD] = "for specified object fields"};
-    const char *type = type_of(schema), *at = field_path(errors, "%s.type", path);
-    bool embedded = is_true(schema, "x-kubernetes-embedded-resource");
+    const char *type = schema_type_of(schema), *at = field_path(errors, "%s.type", path);
+    bool embedded = schema_is_true(schema, "x-kubernetes-embedded-resource");
     static const char of_embedded[] = "must be object if x-kubernetes-embedded-resource is true";
     if (embedded && !type[0])
         field_required(errors, at, of_embedded);
     else if (embedded && !str_eq(type, "object"))
         field_invalid(errors, at, json_get(schema, "type"), "%s", of_embedded);
-    else if (!type[0] && !is_true(schema, "x-kubernetes-int-or-string") &&
-             !is_true(schema, "x-kubernetes-preserve-unknown-fields"))
+    else if (!type[0] && !schema_is_true(schema, "x-kubernetes-int-or-string") &&
+             !schema_is_true(schema, "x-kubernetes-preserve-unknown-fields"))
         field_required(errors, at, field_path(errors, "must not be empty %s", whose[level]));
     if (level == LEVEL_ROOT && type[0] && !str_eq(type, "object"))
         field_invalid(errors, at, json_get(schema, "type"), "must be object at the root");
@@ -148,10 +148,11 @@ static void check_extensions(struct field_errors *errors, const char *path,
 {
     static const char *const others[] = {"x-kubernetes-preserve-unknown-fields",
                                          "x-kubernetes-embedded-resource"};
-    bool embedded = is_true(schema, "x-kubernetes-embedded-resource");
+    bool embedded = schema_is_true(schema, "x-kubernetes-embedded-resource");
     const char *at = field_path(errors, "%s.additionalProperties", path);
     for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-        if (is_true(schema, "x-kubernetes-int-or-string") && is_true(schema, others[i]))
+        if (schema_is_true(schema, "x-kubernetes-int-or-string") &&
+            schema_is_true(schema, others[i]))
             field_invalid(errors, field_path(errors, "%s.%s", path, others[i]),
                           json_get(schema, others[i]),
                           "must be false if x-kubernetes-int-or-string is true");
@@ -159,7 +160,7 @@ static void check_extensions(struct field_errors *errors, const char *path,
         field_forbidden(errors, at, "must not be used at the root");
     if (embedded && json_get(schema, "additionalProperties"))
         field_forbidden(errors, at, "must not be used if x-kubernetes-embedded-resource is set");
-    if (embedded && !is_true(schema, "x-kubernetes-preserve-unknown-fields") &&
+    if (embedded && !schema_is_true(schema, "x-kubernetes-preserve-unknown-fields") &&
         json_count(json_get(schema, "properties")) == 0)
         field_required(errors, field_path(errors, "%s.properties", path),
                        "must not be empty if x-kubernetes-embedded-resource is true without "
@@ -207,19 +208,19 @@ static void check_object_members(struct field_errors *errors, const char *path,
     const struct json *properties = json_get(schema, "properties");
     const struct json *metadata = json_get(properties, "metadata");
     const char *at = field_path(errors, "%s.properties[metadata]", path);
-    if (level != LEVEL_ROOT && !is_true(schema, "x-kubernetes-embedded-resource"))
+    if (level != LEVEL_ROOT && !schema_is_true(schema, "x-kubernetes-embedded-resource"))
         return;
     if (level == LEVEL_ROOT)
         check_no_defaults(errors, path, properties);
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         const struct json *text = json_get(properties, texts[i]);
-        if (text && !str_eq(type_of(text), "string"))
+        if (text && !str_eq(schema_type_of(text), "string"))
             field_invalid(errors, field_path(errors, "%s.properties[%s].type", path, texts[i]),
-                          json_string(errors->arena, type_of(text)), "must be string");
+                          json_string(errors->arena, schema_type_of(text)), "must be string");
     }
-    if (metadata && !str_eq(type_of(metadata), "object"))
+    if (metadata && !str_eq(schema_type_of(metadata), "object"))
         field_invalid(errors, field_path(errors, "%s.type", at),
-                      json_string(errors->arena, type_of(metadata)), "must be object");
+                      json_string(errors->arena, schema_type_of(metadata)), "must be object");
     if (level == LEVEL_ROOT && metadata && !is_plain_metadata(metadata))
         field_forbidden(errors, at,
                         "must not specify anything other than name and generateName, but metadata "
@@ -245,14 +246,14 @@ static void check_schema(struct field_errors *errors, const char *path, const st
     check_extensions(errors, path, schema, level);
     check_combinations(errors, path, schema, is_int_or_string(json_get(schema, "anyOf")),
                        is_int_or_string(json_get(first, "anyOf")));
-    check_type(errors, path, schema, level);
+    check_schema_type(errors, path, schema, level);
     check_object_members(errors, path, schema, level);
 }
 
 void definition_check_structure(struct field_errors *errors, const char *path,
                                 const struct json *schema)
 {
-    if (is_true(schema, "nullable"))
+    if (schema_is_true(schema, "nullable"))
         field_forbidden(errors, field_path(errors, "%s.nullable", path),
                         "nullable cannot be true at the root");
     check_schema(errors, path, schema, LEVEL_ROOT);

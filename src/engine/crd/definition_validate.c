@@ -12,7 +12,7 @@
 
 static const char APPROVED[] = "api-approved.kubernetes.io";
 
-static char *lower(struct arena *arena, const char *text)
+static char *to_lower_text(struct arena *arena, const char *text)
 {
     char *copy = arena_strdup(arena, text);
     for (char *c = copy; *c; c++)
@@ -27,7 +27,7 @@ void definition_defaults(struct arena *arena, struct json *definition)
     if (!names || names->type != JSON_OBJECT || !kind[0])
         return;
     if (!json_get_string(names, "singular", "")[0])
-        json_set_string(arena, names, "singular", lower(arena, kind));
+        json_set_string(arena, names, "singular", to_lower_text(arena, kind));
     if (!json_get_string(names, "listKind", "")[0])
         json_set(arena, names, "listKind", json_stringf(arena, "%sList", kind));
 }
@@ -38,10 +38,10 @@ static void check_label(struct field_errors *errors, const char *path, const str
                         bool any_case)
 {
     const char *text = json_text(value);
-    const char *complaint =
-        meta_name_complaint(NAME_LABEL1035, any_case ? lower(errors->arena, text ? text : "")
-                                            : text   ? text
-                                                     : "");
+    const char *complaint = meta_name_complaint(
+        NAME_LABEL1035, any_case ? to_lower_text(errors->arena, text ? text : "")
+                        : text   ? text
+                                 : "");
     if (complaint)
         field_invalid(errors, path, value, "%s%s",
                       any_case ? "may have mixed case, but should otherwise match: " : "",
@@ -55,7 +55,7 @@ static void check_labels(struct field_errors *errors, const char *path, const st
         check_label(errors, field_path(errors, "%s[%zu]", path, position++), label, false);
 }
 
-static void check_names(struct field_errors *errors, const struct json *names)
+static void check_definition_names(struct field_errors *errors, const struct json *names)
 {
     static const struct {
         const char *name;
@@ -133,7 +133,7 @@ static void check_own_name(struct field_errors *errors, const struct json *defin
 /* ---- Versions -------------------------------------------------------------------------------- */
 
 /* Whether the word is one of "a,b,c". */
-static bool is_one_of(const char *list, const char *word)
+static bool list_has_word(const char *list, const char *word)
 {
     size_t size = strlen(word);
     for (const char *at = list; (at = strstr(at, word)); at += size)
@@ -154,10 +154,10 @@ static void check_column(struct field_errors *errors, const char *path, const st
     if (!type[0])
         field_required(errors, field_path(errors, "%s.type", path),
                        field_path(errors, "must be one of %s", types));
-    else if (!is_one_of(types, type))
+    else if (!list_has_word(types, type))
         field_invalid(errors, field_path(errors, "%s.type", path), json_get(column, "type"),
                       "must be one of %s", types);
-    if (format[0] && !is_one_of(formats, format))
+    if (format[0] && !list_has_word(formats, format))
         field_invalid(errors, field_path(errors, "%s.format", path), json_get(column, "format"),
                       "must be one of %s", formats);
     const char *json_path = json_get_string(column, "jsonPath", "");
@@ -342,7 +342,7 @@ void definition_validate(struct field_errors *errors, const struct json *definit
     check_group(errors, definition);
     check_scope(errors, spec);
     check_versions(errors, json_get(spec, "versions"));
-    check_names(errors, json_get(spec, "names"));
+    check_definition_names(errors, json_get(spec, "names"));
     check_conversion(errors, spec);
     if (preserve && preserve->type == JSON_BOOL && preserve->boolean)
         field_invalid(errors, "spec.preserveUnknownFields", preserve,

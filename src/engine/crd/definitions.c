@@ -19,14 +19,14 @@ struct definitions {
     struct store_watch *watch;
 };
 
-static void retire(struct definitions *definitions, const char *name)
+static void definitions_retire(struct definitions *definitions, const char *name)
 {
     registry_remove(definitions->registry, name);
     definitions->on_retired(definitions->context, name);
 }
 
 /* What cannot be read is not served; what is stored was checked when it came. */
-static void learn(struct definitions *definitions, struct store_object *stored)
+static void definitions_learn(struct definitions *definitions, struct store_object *stored)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *name = stored->key + strlen(PREFIX);
@@ -39,17 +39,17 @@ static void learn(struct definitions *definitions, struct store_object *stored)
     if (rows)
         registry_put(definitions->registry, rows);
     else
-        retire(definitions, name);
+        definitions_retire(definitions, name);
 }
 
-static void on_event(void *context, const struct store_event *event)
+static void on_definition_event(void *context, const struct store_event *event)
 {
     struct definitions *definitions = context;
     const char *name = event->object->key + strlen(PREFIX);
     if (event->type != STORE_DELETED)
-        learn(definitions, event->object);
+        definitions_learn(definitions, event->object);
     else if (!registry_is_built_in(definitions->registry, name))
-        retire(definitions, name);
+        definitions_retire(definitions, name);
 }
 
 int definitions_new(struct store *store, struct registry *registry, definitions_retired *on_retired,
@@ -62,13 +62,13 @@ int definitions_new(struct store *store, struct registry *registry, definitions_
     definitions->context = context;
     size_t count = store_list(store, PREFIX, &objects);
     for (size_t i = 0; i < count; i++) {
-        learn(definitions, objects[i]);
+        definitions_learn(definitions, objects[i]);
         store_object_unref(objects[i]);
     }
     free(objects);
-    int r = store_watch(store, PREFIX, store_revision(store), on_event, definitions,
-                        &definitions->watch, err);
-    if (r < 0) {
+    int result = store_watch(store, PREFIX, store_revision(store), on_definition_event, definitions,
+                             &definitions->watch, err);
+    if (result < 0) {
         definitions_free(definitions);
         return err_wrap(err, "cannot follow the definitions of custom resources");
     }

@@ -51,7 +51,7 @@ void registry_unref(const struct kube_kind *resource)
         registry_definition_unref(resource->definition);
 }
 
-static void let_go(void *definition)
+static void definition_let_go(void *definition)
 {
     registry_definition_unref(definition);
 }
@@ -59,7 +59,7 @@ static void let_go(void *definition)
 void registry_hold(struct arena *arena, const struct kube_kind *resource)
 {
     if (resource->definition)
-        arena_defer(arena, let_go, registry_ref(resource)->definition);
+        arena_defer(arena, definition_let_go, registry_ref(resource)->definition);
 }
 
 /* ---- The registry ---------------------------------------------------------------------------- */
@@ -236,7 +236,7 @@ const struct schema_object *registry_find_type(const void *registry, const char 
         if (str_eq(self->built_in.items[i]->api_version, api_version) &&
             str_eq(self->built_in.items[i]->id.kind, kind))
             return self->built_in.items[i]->schema;
-    return type_of_message(api_version, kind);
+    return types_find_message(api_version, kind);
 }
 
 bool registry_has_group_version(const struct registry *registry, const char *group,
@@ -256,7 +256,7 @@ struct names {
     VEC(const char *) list;
 };
 
-static void add_once(struct names *names, const char *name)
+static void names_add_once(struct names *names, const char *name)
 {
     for (size_t i = names->list.count; i > 0; i--)
         if (str_eq(names->list.items[i - 1], name))
@@ -280,7 +280,7 @@ const char **registry_groups(const struct registry *registry, struct arena *aren
     const struct kube_kind *resource;
     while ((resource = walk_next(registry, &walk)))
         if (resource->id.group[0])
-            add_once(&names, resource->id.group);
+            names_add_once(&names, resource->id.group);
     return names_take(&names, arena);
 }
 
@@ -291,7 +291,7 @@ struct version_rank {
 };
 
 /* The number that begins there, without leading zeroes. */
-static bool take_number(const char **at, int64_t *ret)
+static bool version_take_number(const char **at, int64_t *ret)
 {
     size_t size = strspn(*at, "0123456789");
     char digits[19];
@@ -308,14 +308,14 @@ static struct version_rank version_rank(const char *version)
     static const char *const stages[] = {"alpha", "beta"};
     const struct version_rank other = {.stage = -1};
     struct version_rank rank = {.stage = 2};
-    if (*version++ != 'v' || !take_number(&version, &rank.major))
+    if (*version++ != 'v' || !version_take_number(&version, &rank.major))
         return other;
     for (int i = 0; i < 2 && *version; i++) {
         if (!str_has_prefix(version, stages[i]))
             continue;
         version += strlen(stages[i]);
         rank.stage = i;
-        if (!take_number(&version, &rank.minor))
+        if (!version_take_number(&version, &rank.minor))
             return other;
         break;
     }
@@ -334,7 +334,7 @@ int registry_version_compare(const char *a, const char *b)
     return strcmp(a, b);
 }
 
-static int compare_items(const void *a, const void *b)
+static int compare_versions(const void *a, const void *b)
 {
     return registry_version_compare(*(const char *const *)a, *(const char *const *)b);
 }
@@ -348,13 +348,13 @@ const char **registry_versions(const struct registry *registry, struct arena *ar
     while ((resource = walk_next(registry, &walk))) {
         if (!str_eq(resource->id.group, group))
             continue;
-        add_once(&names, resource->id.version);
+        names_add_once(&names, resource->id.version);
         for (const struct kube_older_version *older = resource->older; older && older->version;
              older++)
-            add_once(&names, older->version);
+            names_add_once(&names, older->version);
     }
     if (names.list.count > 1)
-        qsort(names.list.items, names.list.count, sizeof(*names.list.items), compare_items);
+        qsort(names.list.items, names.list.count, sizeof(*names.list.items), compare_versions);
     return names_take(&names, arena);
 }
 

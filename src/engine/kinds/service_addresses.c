@@ -36,7 +36,7 @@ static bool has_address(const struct json *service, const char *text)
     return str_eq(json_get_string(json_get(service, "spec"), "clusterIP", ""), text);
 }
 
-static char *key_of(struct arena *arena, const struct json *service)
+static char *service_key(struct arena *arena, const struct json *service)
 {
     return registry_key(arena, &KUBE_SERVICE_KIND, kube_meta_namespace(service),
                         kube_meta_name(service));
@@ -73,7 +73,7 @@ static bool is_taken(struct service_addresses *addresses, const char *address, c
     return has_address(read_service(addresses, arena, owner), address);
 }
 
-static void note(struct service_addresses *addresses, const char *value, const char *key)
+static void note_owner(struct service_addresses *addresses, const char *value, const char *key)
 {
     free(map_put(&addresses->owners, value, mem_strdup(key)));
 }
@@ -109,7 +109,7 @@ static void check_address(struct service_addresses *addresses, struct field_erro
         field_invalid(errors, "spec.clusterIPs", shown,
                       "failed to allocate IP %s: provided IP is already allocated", text);
     else
-        note(addresses, text, key);
+        note_owner(addresses, text, key);
 }
 
 /* One after the other rather than at random, so that an address somebody may still remember is
@@ -123,7 +123,7 @@ static const char *find_address(struct service_addresses *addresses, struct aren
         addresses->next = offset < RANGE_LAST ? offset + 1 : RANGE_FIRST;
         address_text(offset, text);
         if (!is_taken(addresses, text, key)) {
-            note(addresses, text, key);
+            note_owner(addresses, text, key);
             return arena_strdup(arena, text);
         }
     }
@@ -205,7 +205,7 @@ static void note_port(struct service_addresses *addresses, int64_t number, const
 {
     char text[VALUE_TEXT_MAX];
     snprintf(text, sizeof(text), "%" PRId64, number);
-    note(addresses, text, key);
+    note_owner(addresses, text, key);
 }
 
 static int64_t find_node_port(struct port_search *search)
@@ -317,7 +317,7 @@ static void assign_health_port(struct port_search *search, struct field_errors *
 void service_addresses_assign(struct service_addresses *addresses, struct field_errors *errors,
                               struct json *service, const struct json *old)
 {
-    const char *key = key_of(errors->arena, service);
+    const char *key = service_key(errors->arena, service);
     struct json *spec = json_get(service, "spec");
     const struct json *before = json_get(old, "spec");
     bool is_new = !before || service_is(before, "ExternalName");
@@ -332,13 +332,13 @@ void service_addresses_assign(struct service_addresses *addresses, struct field_
         assign_health_port(&search, errors, spec, before);
 }
 
-static void learn(struct service_addresses *addresses, struct store_object *stored)
+static void learn_service(struct service_addresses *addresses, struct store_object *stored)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *service;
     if (stored_read(arena, stored, &service, NULL) < 0)
         return;
-    note(addresses, json_get_string(json_get(service, "spec"), "clusterIP", ""), stored->key);
+    note_owner(addresses, json_get_string(json_get(service, "spec"), "clusterIP", ""), stored->key);
     note_port(addresses, json_get_int(json_get(service, "spec"), "healthCheckNodePort", 0),
               stored->key);
     JSON_EACH (port, json_at(service, "spec", "ports", NULL))
@@ -355,7 +355,7 @@ struct service_addresses *service_addresses_new(struct store *store)
     map_init(&addresses->owners);
     size_t count = store_list(store, registry_key(arena, &KUBE_SERVICE_KIND, "", NULL), &objects);
     for (size_t i = 0; i < count; i++) {
-        learn(addresses, objects[i]);
+        learn_service(addresses, objects[i]);
         store_object_unref(objects[i]);
     }
     free(objects);

@@ -20,7 +20,7 @@ struct size {
     size_t depth, values, bytes;
 };
 
-static void measure(const struct json *json, size_t depth, struct size *size)
+static void measure_tree(const struct json *json, size_t depth, struct size *size)
 {
     bool nests = json->type == JSON_OBJECT || json->type == JSON_ARRAY;
     size->values++;
@@ -29,7 +29,7 @@ static void measure(const struct json *json, size_t depth, struct size *size)
     if (nests && depth + 1 > size->depth)
         size->depth = depth + 1;
     JSON_EACH (item, json)
-        measure(item, depth + 1, size);
+        measure_tree(item, depth + 1, size);
 }
 
 static int refuse_bytes(size_t limit, struct err *err)
@@ -54,7 +54,7 @@ int stored_check(const struct json *object, struct err *err)
 {
     const struct size limits = limits_of(object);
     struct size size = {0};
-    measure(object, 0, &size);
+    measure_tree(object, 0, &size);
     if (size.depth > limits.depth)
         return err_set(err, ERR_INVALID,
                        "the object is nested %zu levels deep as it is stored, with defaults and "
@@ -85,8 +85,8 @@ static int check_form(struct arena *arena, struct json *object, struct err *err)
     return 0;
 }
 
-static int parse(struct arena *arena, const char *data, size_t size, struct json **ret,
-                 struct err *err)
+static int parse_stored(struct arena *arena, const char *data, size_t size, struct json **ret,
+                        struct err *err)
 {
     static const struct json_limits limits = {.depth = STORED_DEPTH_MAX};
     return json_parse(arena, data, size, &limits, ret, err);
@@ -96,9 +96,9 @@ int stored_encode(const struct json *object, unsigned known, struct buf *ret, st
 {
     const struct size limits = limits_of(object);
     buf_init(ret, limits.bytes);
-    int r = known & STORED_MEASURED ? 0 : stored_check(object, err);
-    if (r < 0)
-        return r;
+    int result = known & STORED_MEASURED ? 0 : stored_check(object, err);
+    if (result < 0)
+        return result;
     json_write(object, ret);
     if (ret->overflowed)
         return refuse_bytes(limits.bytes, err);
@@ -107,7 +107,7 @@ int stored_encode(const struct json *object, unsigned known, struct buf *ret, st
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct err cause = ERR_INIT;
     struct json *tree;
-    if (parse(arena, ret->data, ret->size, &tree, &cause) < 0 ||
+    if (parse_stored(arena, ret->data, ret->size, &tree, &cause) < 0 ||
         check_form(arena, tree, &cause) < 0)
         return err_set(err, ERR_INVALID, "the object could not be read again once it is stored: %s",
                        cause.message);
@@ -134,15 +134,15 @@ static int check_place(const char *key, const struct json *object, struct err *e
                    size ? "/" : "", kube_meta_name(object));
 }
 
-static int check(const struct store_object *stored, const struct json *tree, struct err *err)
+static int check_stored(const struct store_object *stored, const struct json *tree, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *scratch = arena_new();
     struct json *copy = json_clone(scratch, tree);
-    int r = check_form(scratch, copy, err);
-    return r < 0 ? r : check_place(stored->key, copy, err);
+    int result = check_form(scratch, copy, err);
+    return result < 0 ? result : check_place(stored->key, copy, err);
 }
 
-static int refuse(struct store_object *stored, const struct err *cause, struct err *err)
+static int refuse_stored(struct store_object *stored, const struct err *cause, struct err *err)
 {
     const char *key = stored->key[0] == '/' ? stored->key + 1 : stored->key;
     int size = (int)strcspn(key, "/");
@@ -160,7 +160,7 @@ static int refuse(struct store_object *stored, const struct err *cause, struct e
 int stored_parse(struct arena *arena, const struct store_object *stored, struct json **ret,
                  struct err *err)
 {
-    return parse(arena, store_object_data(stored, arena), stored->size, ret, err);
+    return parse_stored(arena, store_object_data(stored, arena), stored->size, ret, err);
 }
 
 int stored_read(struct arena *arena, struct store_object *stored, struct json **ret,
@@ -168,11 +168,11 @@ int stored_read(struct arena *arena, struct store_object *stored, struct json **
 {
     struct err cause = ERR_INIT;
     struct json *tree = NULL;
-    int r = stored_parse(arena, stored, &tree, &cause);
-    if (r == 0 && stored->verdict != READABLE)
-        r = check(stored, tree, &cause);
-    if (r < 0)
-        return refuse(stored, &cause, err);
+    int result = stored_parse(arena, stored, &tree, &cause);
+    if (result == 0 && stored->verdict != READABLE)
+        result = check_stored(stored, tree, &cause);
+    if (result < 0)
+        return refuse_stored(stored, &cause, err);
     stored->verdict = READABLE;
     *ret = tree;
     return 0;
@@ -221,8 +221,8 @@ int stored_remove(struct store *store, const struct kube_kind *resource,
     struct json *placeholder = stored_placeholder(arena, resource, stored);
     json_set(arena, json_get(placeholder, "metadata"), "resourceVersion",
              json_stringf(arena, "%" PRId64, store_next_revision(store)));
-    int r = stored_encode(placeholder, 0, &data, err);
-    return r < 0 ? r
-                 : store_delete(store, stored->key, data.data, data.size, stored->revision,
-                                on_removed, NULL, err);
+    int result = stored_encode(placeholder, 0, &data, err);
+    return result < 0 ? result
+                      : store_delete(store, stored->key, data.data, data.size, stored->revision,
+                                     on_removed, NULL, err);
 }

@@ -7,14 +7,14 @@
 #include "net/http/http.h"
 
 /* Sixteen digits and the end. */
-enum { DOCUMENT_HASH_SIZE = 17 };
-void document_hash(const void *data, size_t size, char ret[DOCUMENT_HASH_SIZE]);
+enum { CACHED_DOCUMENT_HASH_SIZE = 17 };
+void cached_document_hash(const void *data, size_t size, char ret[CACHED_DOCUMENT_HASH_SIZE]);
 
 /* `more` are headers besides, in the exchange's arena, and others are added to them; NULL: none. */
-void document_respond(struct http_exchange *exchange, const char *type, struct http_header *more,
-                      const void *data, size_t size);
+void cached_document_respond(struct http_exchange *exchange, const char *type,
+                             struct http_header *more, const void *data, size_t size);
 
 /* "only the following media types are accepted: …" (406). */
-void document_refuse(struct http_exchange *exchange, const char *types);
+void cached_document_refuse(struct http_exchange *exchange, const char *types);
 
 #endif

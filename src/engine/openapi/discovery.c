@@ -17,7 +17,8 @@
  * will, so we name the middle of those that work. */
 static const char KUBERNETES_MAJOR[] = "1", KUBERNETES_MINOR[] = "28";
 
-static struct json *make(struct arena *arena, const char *kind, const char *api_version)
+static struct json *make_typed_object(struct arena *arena, const char *kind,
+                                      const char *api_version)
 {
     struct json *object = json_object(arena);
     json_set_string(arena, object, "kind", kind);
@@ -76,7 +77,7 @@ static struct json *sub_entry(struct arena *arena, const struct kube_kind *resou
 static struct json *resource_list(struct arena *arena, const struct registry *registry,
                                   const char *group, const char *version)
 {
-    struct json *list = make(arena, "APIResourceList", "v1");
+    struct json *list = make_typed_object(arena, "APIResourceList", "v1");
     json_set(arena, list, "groupVersion",
              group[0] ? json_stringf(arena, "%s/%s", group, version) : json_string(arena, version));
     struct json *resources = json_ensure_array(arena, list, "resources");
@@ -129,7 +130,7 @@ static struct json *api_versions(struct arena *arena, const char *host)
 
 static struct json *group_list(struct arena *arena, const struct registry *registry)
 {
-    struct json *list = make(arena, "APIGroupList", "v1");
+    struct json *list = make_typed_object(arena, "APIGroupList", "v1");
     struct json *groups = json_ensure_array(arena, list, "groups");
     const char **names = registry_groups(registry, arena);
     for (size_t i = 0; names[i]; i++) {
@@ -167,7 +168,7 @@ static struct json *group_path(struct arena *arena, const struct registry *regis
         return resource_list(arena, registry, pieces[0], pieces[1]);
     if (count != 1 || !pieces[0][0] || !registry_versions(registry, arena, pieces[0])[0])
         return NULL;
-    struct json *entry = make(arena, "APIGroup", "v1");
+    struct json *entry = make_typed_object(arena, "APIGroup", "v1");
     fill_group(arena, registry, entry, pieces[0]);
     return entry;
 }
@@ -178,7 +179,7 @@ static void add_path(struct arena *arena, struct json *paths, const char *path)
 }
 
 /* `/`: where there is anything. */
-static struct json *root(struct arena *arena, const struct registry *registry)
+static struct json *make_root(struct arena *arena, const struct registry *registry)
 {
     struct json *json = json_object(arena), *paths = json_ensure_array(arena, json, "paths");
     add_path(arena, paths, "/api");
@@ -200,12 +201,12 @@ static struct json *root(struct arena *arena, const struct registry *registry)
     return json;
 }
 
-static struct json *document(struct arena *arena, const struct registry *registry,
-                             const struct http_request *request, const char *program_version)
+static struct json *make_document(struct arena *arena, const struct registry *registry,
+                                  const struct http_request *request, const char *program_version)
 {
     const char *path = request->path;
     if (str_eq(path, "/"))
-        return root(arena, registry);
+        return make_root(arena, registry);
     if (str_eq(path, "/api"))
         return api_versions(arena, http_header_get(request->headers, "Host"));
     if (str_eq(path, "/api/v1"))
@@ -234,7 +235,7 @@ static const char *aggregated_version(const struct accept_clause *clause)
 
 /* The form that is wanted most of those there are: *ret_version is the one-answer form's, NULL for
  * plain JSON. False: none. */
-static bool choose(const struct accept *accept, bool has_aggregated, const char **ret_version)
+static bool choose_form(const struct accept *accept, bool has_aggregated, const char **ret_version)
 {
     for (size_t i = 0; i < accept->count; i++) {
         const struct accept_clause *clause = &accept->clauses[i];
@@ -247,16 +248,16 @@ static bool choose(const struct accept *accept, bool has_aggregated, const char 
     return false;
 }
 
-static void respond(struct http_exchange *exchange, const struct registry *registry,
-                    const struct json *json)
+static void respond_document(struct http_exchange *exchange, const struct registry *registry,
+                             const struct json *json)
 {
     struct arena *arena = exchange->arena;
     const char *path = exchange->request->path, *version, *type = "application/json";
     bool is_core = str_eq(path, "/api");
     struct accept accept;
     accept_parse(arena, http_header_get(exchange->request->headers, "Accept"), &accept);
-    if (!choose(&accept, is_core || str_eq(path, "/apis"), &version)) {
-        document_refuse(exchange, type);
+    if (!choose_form(&accept, is_core || str_eq(path, "/apis"), &version)) {
+        cached_document_refuse(exchange, type);
         return;
     }
     if (version) {
@@ -265,7 +266,7 @@ static void respond(struct http_exchange *exchange, const struct registry *regis
                             version);
     }
     const char *text = json_to_string(arena, json);
-    document_respond(exchange, type, NULL, text, strlen(text));
+    cached_document_respond(exchange, type, NULL, text, strlen(text));
 }
 
 bool discovery_handle(struct http_exchange *exchange, const struct registry *registry,
@@ -276,8 +277,8 @@ bool discovery_handle(struct http_exchange *exchange, const struct registry *reg
     if (openapi_handle(exchange, registry, program_version))
         return true;
     const struct json *json =
-        document(exchange->arena, registry, exchange->request, program_version);
+        make_document(exchange->arena, registry, exchange->request, program_version);
     if (json)
-        respond(exchange, registry, json);
+        respond_document(exchange, registry, json);
     return json != NULL;
 }

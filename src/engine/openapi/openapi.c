@@ -35,7 +35,7 @@ static const struct form GNOSTIC_V2 = {GNOSTIC_TYPE("v2"), GNOSTIC_TYPE_ASKED("v
 static const struct form GNOSTIC_V3 = {GNOSTIC_TYPE("v3"), GNOSTIC_TYPE_ASKED("v3")};
 
 /* JSON or the other form, whichever the client wants most; NULL: neither, and it is told so. */
-static const char *choose(struct http_exchange *exchange, const struct form *form)
+static const char *choose_openapi_form(struct http_exchange *exchange, const struct form *form)
 {
     struct accept accept;
     accept_parse(exchange->arena, http_header_get(exchange->request->headers, "Accept"), &accept);
@@ -46,7 +46,8 @@ static const char *choose(struct http_exchange *exchange, const struct form *for
         if (accept_clause_takes(clause, JSON_TYPE))
             return JSON_TYPE;
     }
-    document_refuse(exchange, arena_printf(exchange->arena, "%s, %s", JSON_TYPE, form->type));
+    cached_document_refuse(exchange,
+                           arena_printf(exchange->arena, "%s, %s", JSON_TYPE, form->type));
     return NULL;
 }
 
@@ -54,7 +55,7 @@ static const char *choose(struct http_exchange *exchange, const struct form *for
 
 static void respond_v2(struct http_exchange *exchange, const struct source *source)
 {
-    const char *type = choose(exchange, &GNOSTIC_V2);
+    const char *type = choose_openapi_form(exchange, &GNOSTIC_V2);
     if (!type)
         return;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -66,20 +67,20 @@ static void respond_v2(struct http_exchange *exchange, const struct source *sour
         json_write(document, &body);
     else
         openapi_gnostic_write_v2(document, &body);
-    document_respond(exchange, type, NULL, body.data, body.size);
+    cached_document_respond(exchange, type, NULL, body.data, body.size);
 }
 
 /* ---- Version 3 ------------------------------------------------------------------------------- */
 
 /* Whatever the form, the hash is that of the JSON: it names a state of the document. */
 static void write_v3(const struct source *source, const char *group, const char *version,
-                     const char *type, struct buf *body, char ret_hash[DOCUMENT_HASH_SIZE])
+                     const char *type, struct buf *body, char ret_hash[CACHED_DOCUMENT_HASH_SIZE])
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *document =
         openapi_document_v3(arena, source->registry, source->program_version, group, version);
     json_write(document, body);
-    document_hash(body->data, body->size, ret_hash);
+    cached_document_hash(body->data, body->size, ret_hash);
     if (str_eq(type, JSON_TYPE))
         return;
     buf_clear(body);
@@ -101,7 +102,7 @@ static void add_to_index(struct arena *arena, struct json *paths, const struct s
                          const char *group, const char *version)
 {
     const char *name = v3_name(arena, group, version);
-    char hash[DOCUMENT_HASH_SIZE];
+    char hash[CACHED_DOCUMENT_HASH_SIZE];
     _cleanup_buf_ struct buf body;
     buf_init(&body, DOCUMENT_MAX);
     write_v3(source, group, version, JSON_TYPE, &body, hash);
@@ -126,7 +127,7 @@ static void respond_index(struct http_exchange *exchange, const struct source *s
     for (size_t i = 0; groups[i]; i++)
         add_group_to_index(arena, paths, source, groups[i]);
     const char *text = json_to_string(arena, index);
-    document_respond(exchange, JSON_TYPE, NULL, text, strlen(text));
+    cached_document_respond(exchange, JSON_TYPE, NULL, text, strlen(text));
 }
 
 /* An address with a hash names one state of the document, and that one never changes: it may be
@@ -136,11 +137,11 @@ static void respond_v3(struct http_exchange *exchange, const struct source *sour
 {
     struct arena *arena = exchange->arena;
     struct http_header *headers = NULL;
-    const char *type = choose(exchange, &GNOSTIC_V3);
+    const char *type = choose_openapi_form(exchange, &GNOSTIC_V3);
     if (!type)
         return;
     const char *asked = http_query_get(arena, exchange->request->query, "hash");
-    char hash[DOCUMENT_HASH_SIZE];
+    char hash[CACHED_DOCUMENT_HASH_SIZE];
     _cleanup_buf_ struct buf body;
     buf_init(&body, DOCUMENT_MAX);
     write_v3(source, group, version, type, &body, hash);
@@ -153,7 +154,7 @@ static void respond_v3(struct http_exchange *exchange, const struct source *sour
     }
     if (asked)
         http_header_add(arena, &headers, "Cache-Control", "public, immutable, max-age=31536000");
-    document_respond(exchange, type, headers, body.data, body.size);
+    cached_document_respond(exchange, type, headers, body.data, body.size);
 }
 
 /* "api/v1", "apis/GROUP/VERSION". */

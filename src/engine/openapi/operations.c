@@ -75,7 +75,7 @@ const char *openapi_method(enum kube_verb verb)
 }
 
 /* Whether it changes the protocol of the connection: what is sent there are options of it. */
-static bool connects(const struct openapi_operation *operation)
+static bool operation_connects(const struct openapi_operation *operation)
 {
     return operation->sub && str_has_suffix(operation->sub->kind, "Options");
 }
@@ -132,7 +132,7 @@ static const char *const CUSTOM_PATCH_TYPES[] = {"application/json-patch+json",
                                                  "application/merge-patch+json",
                                                  "application/apply-patch+yaml", NULL};
 
-static struct json *strings(struct arena *arena, const char *const *list)
+static struct json *make_strings(struct arena *arena, const char *const *list)
 {
     struct json *array = json_array(arena);
     for (; *list; list++)
@@ -141,7 +141,7 @@ static struct json *strings(struct arena *arena, const char *const *list)
 }
 
 /* The schema of a body, as version 3 has it: once for each type of content. */
-static struct json *content(struct arena *arena, const char *const *media, struct json *schema)
+static struct json *make_content(struct arena *arena, const char *const *media, struct json *schema)
 {
     struct json *content = json_object(arena);
     for (; *media; media++)
@@ -213,7 +213,7 @@ static void write_request(struct openapi_types *types, const struct openapi_oper
         return;
     if (types->version == OPENAPI_V3) {
         json_set(arena, json_ensure_object(arena, json, "requestBody"), "content",
-                 content(arena, media, schema));
+                 make_content(arena, media, schema));
         return;
     }
     struct json *body = json_object(arena);
@@ -223,7 +223,7 @@ static void write_request(struct openapi_types *types, const struct openapi_oper
         json_set_bool(arena, body, "required", true);
     json_set(arena, body, "schema", schema);
     json_append(json_ensure_array(arena, json, "parameters"), body);
-    json_set(arena, json, "consumes", strings(arena, media));
+    json_set(arena, json, "consumes", make_strings(arena, media));
 }
 
 static void write_answer(struct openapi_types *types, const struct openapi_operation *operation,
@@ -242,11 +242,11 @@ static void write_answer(struct openapi_types *types, const struct openapi_opera
         json_set_string(arena, schema, "type", "string");
     }
     if (types->version == OPENAPI_V2)
-        json_set(arena, json, "produces", strings(arena, media));
+        json_set(arena, json, "produces", make_strings(arena, media));
     if (schema && types->version == OPENAPI_V2)
         json_set(arena, answer, "schema", schema);
     else if (schema)
-        json_set(arena, answer, "content", content(arena, media, schema));
+        json_set(arena, answer, "content", make_content(arena, media, schema));
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */
@@ -281,10 +281,10 @@ static struct json *operation_name(struct arena *arena, const struct openapi_ope
     const char *sub = operation->sub ? operation->sub->name : "";
     _cleanup_buf_ struct buf name;
     buf_init(&name, 1024);
-    buf_append_str(&name, connects(operation) ? "connect" : words->name);
+    buf_append_str(&name, operation_connects(operation) ? "connect" : words->name);
     append_group(&name, id->group);
     append_capital(&name, operation->version, strlen(operation->version));
-    if (connects(operation))
+    if (operation_connects(operation))
         append_capital(&name, words->method, strlen(words->method));
     if (id->namespaced && !operation->everywhere)
         buf_append_str(&name, "Namespaced");
@@ -314,17 +314,17 @@ struct json *openapi_write_operation(struct openapi_types *types,
     if (operation->sub)
         subject = arena_printf(arena, "%s/%s", subject, operation->sub->name);
     struct json *json = json_object(arena);
-    json_set(
-        arena, json, "description",
-        json_stringf(arena, "%s %s", connects(operation) ? "connect to a" : words->doc, subject));
+    json_set(arena, json, "description",
+             json_stringf(arena, "%s %s",
+                          operation_connects(operation) ? "connect to a" : words->doc, subject));
     json_set(arena, json, "operationId", operation_name(arena, operation));
     struct json *parameters = write_query(types, operation);
-    if (parameters->count > 0 && !connects(operation))
+    if (parameters->count > 0 && !operation_connects(operation))
         json_set(arena, json, "parameters", parameters);
     write_request(types, operation, json);
     write_answer(types, operation, json);
     json_set_string(arena, json, "x-kubernetes-action",
-                    connects(operation) ? "connect" : words->action);
+                    operation_connects(operation) ? "connect" : words->action);
     json_set(arena, json, "x-kubernetes-group-version-kind", kind_of(arena, operation));
     return json;
 }

@@ -94,7 +94,7 @@ static int64_t percent_of(const struct json *value)
     return digits > 0 && digits < 10 && str_eq(text + digits, "%") ? atoll(text) : -1;
 }
 
-static bool is_nought(const struct json *value)
+static bool is_zero_share(const struct json *value)
 {
     return value && (value->type == JSON_INT ? value->integer == 0 : percent_of(value) <= 0);
 }
@@ -128,7 +128,7 @@ static void validate_strategy(struct field_errors *errors, const struct json *st
     }
     validate_share(errors, rolling, "maxUnavailable");
     validate_share(errors, rolling, "maxSurge");
-    if (is_nought(unavailable) && is_nought(json_get(rolling, "maxSurge")))
+    if (is_zero_share(unavailable) && is_zero_share(json_get(rolling, "maxSurge")))
         field_invalid(errors, "spec.strategy.rollingUpdate.maxUnavailable", unavailable,
                       "may not be 0 when `maxSurge` is 0");
     if (percent_of(unavailable) > 100)

@@ -131,7 +131,7 @@ static void validate_docker(struct field_errors *errors, const struct json *data
 }
 
 /* What secrets of a type must hold. */
-static void validate_type(struct field_errors *errors, const struct json *secret)
+static void validate_secret_type(struct field_errors *errors, const struct json *secret)
 {
     static const struct {
         const char *type, *keys[3];
@@ -173,7 +173,7 @@ static void secret_validate(struct field_errors *errors, const struct json *secr
 {
     static const char *const maps[] = {"data", NULL};
     validate_size(errors, validate_map(errors, json_get(secret, "data"), "data", true), "data");
-    validate_type(errors, secret);
+    validate_secret_type(errors, secret);
     validate_immutable(errors, secret, old, maps);
     const char *type = json_get_string(old, "type", NULL);
     if (type && !str_eq(type, json_get_string(secret, "type", "")))

@@ -21,8 +21,8 @@ static void endpoint_slice_defaults(struct arena *arena, struct json *slice)
     }
 }
 
-static void validate_address(struct field_errors *errors, const struct json *address,
-                             const char *type, const char *field)
+static void validate_slice_address(struct field_errors *errors, const struct json *address,
+                                   const char *type, const char *field)
 {
     unsigned char bytes[sizeof(struct in6_addr)];
     const char *text = json_text(address) ? address->text : "";
@@ -59,8 +59,8 @@ static void validate_endpoints(struct field_errors *errors, const struct json *e
             field_too_many(errors, field_path(errors, "%s.addresses", field), json_count(addresses),
                            ADDRESSES_MAX);
         JSON_EACH (address, addresses)
-            validate_address(errors, address, type,
-                             field_path(errors, "%s.addresses[%zu]", field, at++));
+            validate_slice_address(errors, address, type,
+                                   field_path(errors, "%s.addresses[%zu]", field, at++));
         if (host[0] && meta_name_complaint(NAME_LABEL, host))
             field_invalid(errors, field_path(errors, "%s.hostname", field),
                           json_get(endpoint, "hostname"), "%s",
@@ -68,7 +68,7 @@ static void validate_endpoints(struct field_errors *errors, const struct json *e
     }
 }
 
-static void validate_ports(struct field_errors *errors, const struct json *ports)
+static void validate_slice_ports(struct field_errors *errors, const struct json *ports)
 {
     static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
     _cleanup_(map_release) struct map names = {0};
@@ -97,7 +97,7 @@ static void endpoint_slice_validate(struct field_errors *errors, const struct js
         field_required(errors, "addressType", NULL);
     else if (!str_eq(type, "FQDN") && !str_eq(type, "IPv4") && !str_eq(type, "IPv6"))
         field_unsupported(errors, "addressType", type, types);
-    validate_ports(errors, json_get(slice, "ports"));
+    validate_slice_ports(errors, json_get(slice, "ports"));
     validate_endpoints(errors, json_get(slice, "endpoints"), type);
     if (old)
         rule_immutable(errors, json_get(slice, "addressType"), json_get(old, "addressType"),

@@ -17,7 +17,7 @@ static void job_defaults(struct arena *arena, struct json *job)
     kube_pod_spec_defaults(arena, json_at(spec, "template", "spec", NULL));
 }
 
-static void label(struct arena *arena, struct json *labels, const char *key, const char *value)
+static void add_label(struct arena *arena, struct json *labels, const char *key, const char *value)
 {
     if (!json_get(labels, key)) /* one that says otherwise is refused by validation */
         json_set_string(arena, labels, key, value);
@@ -40,13 +40,13 @@ static void generate_selector(struct arena *arena, struct json *job, struct json
         return;
     struct json *labels =
         json_ensure_object(arena, json_ensure_object(arena, template_, "metadata"), "labels");
-    label(arena, labels, JOB_UID_LABEL, kube_meta_uid(job));
-    label(arena, labels, JOB_NAME_LABEL, kube_meta_name(job));
-    label(arena, labels, JOB_UID_LABEL_OLD, kube_meta_uid(job));
-    label(arena, labels, JOB_NAME_LABEL_OLD, kube_meta_name(job));
-    label(arena,
-          json_ensure_object(arena, json_ensure_object(arena, spec, "selector"), "matchLabels"),
-          JOB_UID_LABEL, kube_meta_uid(job));
+    add_label(arena, labels, JOB_UID_LABEL, kube_meta_uid(job));
+    add_label(arena, labels, JOB_NAME_LABEL, kube_meta_name(job));
+    add_label(arena, labels, JOB_UID_LABEL_OLD, kube_meta_uid(job));
+    add_label(arena, labels, JOB_NAME_LABEL_OLD, kube_meta_name(job));
+    add_label(arena,
+              json_ensure_object(arena, json_ensure_object(arena, spec, "selector"), "matchLabels"),
+              JOB_UID_LABEL, kube_meta_uid(job));
 }
 
 /* A job that has no labels has those of its pods. */

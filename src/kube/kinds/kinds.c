@@ -62,5 +62,5 @@ const struct schema_object *kube_kind_find_type(const void *context, const char 
     for (size_t i = 0; i < ARRAY_SIZE(KINDS); i++)
         if (str_eq(KINDS[i]->api_version, api_version) && str_eq(KINDS[i]->id.kind, kind))
             return KINDS[i]->schema;
-    return type_of_message(api_version, kind);
+    return types_find_message(api_version, kind);
 }

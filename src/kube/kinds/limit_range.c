@@ -68,8 +68,8 @@ static void validate_order(struct field_errors *errors, const struct json *item,
     }
 }
 
-static void validate_names(struct field_errors *errors, const struct json *item, const char *path,
-                           const char *part, enum resource_use use)
+static void validate_range_names(struct field_errors *errors, const struct json *item,
+                                 const char *path, const char *part, enum resource_use use)
 {
     JSON_EACH (value, json_get(item, part))
         resource_name_validate(errors, use, value->name,
@@ -96,7 +96,8 @@ static void validate_ratios(struct field_errors *errors, const struct json *item
     }
 }
 
-static void validate_type(struct field_errors *errors, const struct json *item, const char *path)
+static void validate_range_type(struct field_errors *errors, const struct json *item,
+                                const char *path)
 {
     static const char *const types[] = {"Container", "PersistentVolumeClaim", "Pod"};
     const char *type = json_get_string(item, "type", "");
@@ -119,14 +120,14 @@ static void validate_item(struct field_errors *errors, const struct json *item, 
     const char *type = json_get_string(item, "type", "");
     bool pod = str_eq(type, "Pod");
     enum resource_use use = pod || str_eq(type, "Container") ? RESOURCE_CONTAINER : RESOURCE_ANY;
-    validate_type(errors, item, path);
+    validate_range_type(errors, item, path);
     for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
         bool of_containers = i == 2 || i == 3;
         if (pod && of_containers && json_count(json_get(item, parts[i])) > 0)
             field_forbidden(errors, field_path(errors, "%s.%s", path, parts[i]),
                             "may not be specified when `type` is 'Pod'");
         else
-            validate_names(errors, item, path, parts[i], use);
+            validate_range_names(errors, item, path, parts[i], use);
     }
     if (str_eq(type, "PersistentVolumeClaim") && !json_at(item, "min", "storage", NULL) &&
         !json_at(item, "max", "storage", NULL))

@@ -17,20 +17,20 @@ void rule_nonnegative(struct field_errors *errors, const struct json *object, co
 }
 
 /* null is as good as absent. */
-static const struct json *present(const struct json *value)
+static const struct json *present_value(const struct json *value)
 {
     return value && value->type != JSON_NULL ? value : NULL;
 }
 
 bool rule_has(const struct json *object, const char *name)
 {
-    return present(json_get(object, name));
+    return present_value(json_get(object, name));
 }
 
 bool rule_same(const struct json *a, const struct json *b)
 {
-    a = present(a);
-    b = present(b);
+    a = present_value(a);
+    b = present_value(b);
     return a && b ? json_equal(a, b) : a == b;
 }
 
@@ -43,7 +43,7 @@ bool rule_seen(struct map *seen, const char *name)
 bool rule_is_set(const struct json *value)
 {
     bool counted = value && (value->type == JSON_ARRAY || value->type == JSON_OBJECT);
-    return present(value) && !(counted && json_count(value) == 0) &&
+    return present_value(value) && !(counted && json_count(value) == 0) &&
            !(value->type == JSON_STRING && value->size == 0);
 }
 

@@ -25,11 +25,12 @@ void rule_template(struct field_errors *errors, const struct json *template_, co
 }
 
 /* The pod that a controller would make of it, as the server would store that pod. */
-static int complete(struct arena *arena, struct json *template_, struct err *err)
+static int complete_template(struct arena *arena, struct json *template_, struct err *err)
 {
-    int r = schema_decode(arena, &TYPE_POD_TEMPLATE_SPEC, SCHEMA_FORM_TYPED, template_, NULL, err);
-    if (r < 0)
-        return r;
+    int result =
+        schema_decode(arena, &TYPE_POD_TEMPLATE_SPEC, SCHEMA_FORM_TYPED, template_, NULL, err);
+    if (result < 0)
+        return result;
     struct json *spec = json_ensure_object(arena, template_, "spec");
     json_set_string(arena, spec, "restartPolicy", "Never");
     schema_default(arena, &TYPE_POD_TEMPLATE_SPEC, template_);
@@ -43,7 +44,7 @@ void rule_template_written(struct field_errors *errors, const struct json *templ
     struct json *pod = json_clone(errors->arena, template_);
     struct field_errors words;
     struct err err = ERR_INIT;
-    if (complete(errors->arena, pod, &err) < 0) {
+    if (complete_template(errors->arena, pod, &err) < 0) {
         field_invalid(errors, field, NULL, "%s", err.message);
         return;
     }

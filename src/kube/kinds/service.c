@@ -53,7 +53,7 @@ static void service_defaults(struct arena *arena, struct json *service)
 /* ---- What goes with the type that it was for ------------------------------------------------- */
 
 /* Unless somebody changed it besides: then validation shall refuse it. */
-static void drop(struct json *spec, const struct json *before, const char *name)
+static void drop_field(struct json *spec, const struct json *before, const char *name)
 {
     if (rule_same(json_get(spec, name), json_get(before, name)))
         json_remove(spec, name);
@@ -76,21 +76,21 @@ static void drop_of_type(struct json *spec, const struct json *before)
 {
     if (service_is(spec, "ExternalName") && !service_is(before, "ExternalName")) {
         if (rule_same(json_get(spec, "clusterIP"), json_get(before, "clusterIP")))
-            drop(spec, before, "clusterIPs");
-        drop(spec, before, "clusterIP");
-        drop(spec, before, "ipFamilies");
-        drop(spec, before, "ipFamilyPolicy");
+            drop_field(spec, before, "clusterIPs");
+        drop_field(spec, before, "clusterIP");
+        drop_field(spec, before, "ipFamilies");
+        drop_field(spec, before, "ipFamilyPolicy");
     }
     if (service_has_node_ports(before) && !service_has_node_ports(spec))
         drop_node_ports(spec, before);
     if (service_has_health_port(before) && !service_has_health_port(spec))
-        drop(spec, before, "healthCheckNodePort");
+        drop_field(spec, before, "healthCheckNodePort");
     if (service_is(before, "LoadBalancer") && !service_is(spec, "LoadBalancer")) {
-        drop(spec, before, "allocateLoadBalancerNodePorts");
-        drop(spec, before, "loadBalancerClass");
+        drop_field(spec, before, "allocateLoadBalancerNodePorts");
+        drop_field(spec, before, "loadBalancerClass");
     }
     if (service_is_external(before) && !service_is_external(spec))
-        drop(spec, before, "externalTrafficPolicy");
+        drop_field(spec, before, "externalTrafficPolicy");
 }
 
 /* ---- Addresses as they are written, and their families --------------------------------------- */

@@ -163,7 +163,7 @@ static void validate_unlike(struct field_errors *errors, struct taken_ports *tak
                               json_get(port, "nodePort"));
 }
 
-static void validate_ports(struct field_errors *errors, const struct json *spec)
+static void validate_service_ports(struct field_errors *errors, const struct json *spec)
 {
     const struct json *ports = json_get(spec, "ports");
     _cleanup_(taken_ports_release) struct taken_ports taken = {0};
@@ -204,7 +204,7 @@ static void validate_external_name(struct field_errors *errors, const struct jso
                       complaint);
 }
 
-static void validate_type(struct field_errors *errors, const struct json *spec)
+static void validate_service_type(struct field_errors *errors, const struct json *spec)
 {
     static const char *const types[] = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort",
                                         NULL};
@@ -302,8 +302,8 @@ void kube_service_validate(struct field_errors *errors, const struct json *servi
                            const struct json *old)
 {
     const struct json *spec = json_get(service, "spec"), *before = json_get(old, "spec");
-    validate_type(errors, spec);
-    validate_ports(errors, spec);
+    validate_service_type(errors, spec);
+    validate_service_ports(errors, spec);
     meta_validate_labels(errors, json_get(spec, "selector"), "spec.selector");
     validate_affinity(errors, spec);
     validate_external_addresses(errors, json_get(spec, "externalIPs"));

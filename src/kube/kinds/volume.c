@@ -23,7 +23,7 @@ static void set_phase(struct arena *arena, struct json *object, const char *phas
     json_set(arena, object, "status", status);
 }
 
-static void protect(struct arena *arena, struct json *object, const char *finalizer)
+static void add_protection(struct arena *arena, struct json *object, const char *finalizer)
 {
     if (!kube_meta_has_finalizer(object, finalizer))
         kube_meta_add_finalizer(arena, object, finalizer);
@@ -68,7 +68,7 @@ static void validate_storage(struct field_errors *errors, const struct json *res
 static void claim_create(struct arena *arena, struct json *claim)
 {
     set_phase(arena, claim, "Pending");
-    protect(arena, claim, CLAIM_PROTECTION);
+    add_protection(arena, claim, CLAIM_PROTECTION);
 }
 
 /* The spec without what may change: the volume that the binder fills in, and of a bound claim the
@@ -140,7 +140,7 @@ static void claim_validate(struct field_errors *errors, const struct json *claim
 static void volume_create(struct arena *arena, struct json *volume)
 {
     set_phase(arena, volume, "Available");
-    protect(arena, volume, CLAIM_VOLUME_PROTECTION);
+    add_protection(arena, volume, CLAIM_VOLUME_PROTECTION);
 }
 
 /* What a volume can be, in upstream's order, and what must be said of each; where two are given,

@@ -9,7 +9,7 @@
 
 enum { CELL_MAX = 4096 };
 
-static int compare_names(const void *a, const void *b)
+static int compare_quota_names(const void *a, const void *b)
 {
     return strcmp((*(const struct json *const *)a)->name, (*(const struct json *const *)b)->name);
 }
@@ -32,7 +32,7 @@ static struct json *used_cell(struct arena *arena, const struct json *quota, boo
     _cleanup_buf_ struct buf buf;
     JSON_EACH (item, hard)
         sorted[count++] = item;
-    qsort(sorted, count, sizeof(*sorted), compare_names);
+    qsort(sorted, count, sizeof(*sorted), compare_quota_names);
     buf_init(&buf, CELL_MAX);
     for (size_t i = 0; i < count; i++) {
         if (str_has_prefix(sorted[i]->name, "limits.") != limits)

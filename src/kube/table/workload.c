@@ -37,7 +37,7 @@ struct json *table_pod_selector(struct arena *arena, const struct json *workload
 }
 
 /* One replica is what a workload has that says nothing. */
-static int64_t desired(const struct json *workload)
+static int64_t desired_replicas(const struct json *workload)
 {
     return json_get_int(json_get(workload, "spec"), "replicas", 1);
 }
@@ -51,7 +51,7 @@ static struct json *status_number(struct arena *arena, const struct json *worklo
 struct json *table_replicas_desired(struct arena *arena, const struct json *workload,
                                     int64_t now_ms)
 {
-    return json_int(arena, desired(workload));
+    return json_int(arena, desired_replicas(workload));
 }
 
 struct json *table_replicas_current(struct arena *arena, const struct json *workload,
@@ -82,5 +82,5 @@ struct json *table_deployment_ready(struct arena *arena, const struct json *depl
 {
     return json_stringf(arena, "%" PRId64 "/%" PRId64,
                         json_get_int(json_get(deployment, "status"), "readyReplicas", 0),
-                        desired(deployment));
+                        desired_replicas(deployment));
 }

@@ -1,15 +1,10 @@
-/* The types of single values, and the list of messages; see types.h. */
+/* The list of messages; see types.h. */
 #include "kube/types/types.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 
 #include <string.h>
-
-const struct schema TYPE_ANYTHING = {.type = SCHEMA_ANY}, TYPE_BYTES = {.type = SCHEMA_BYTES},
-                    TYPE_INT32 = {.type = SCHEMA_INT32}, TYPE_INT64 = {.type = SCHEMA_INT64},
-                    TYPE_QUANTITY = {.type = SCHEMA_QUANTITY}, TYPE_TEXT = {.type = SCHEMA_STRING},
-                    TYPE_TEXT_LIST = {.type = SCHEMA_LIST, .items = &TYPE_TEXT};
 
 static const struct type_kind MESSAGES[] = {
     {"", "v1", "Binding", &TYPE_BINDING},
@@ -20,12 +15,12 @@ static const struct type_kind MESSAGES[] = {
     {"policy", "v1", "Eviction", &TYPE_EVICTION},
 };
 
-const struct type_kind *type_message_at(size_t position)
+const struct type_kind *types_message_at(size_t position)
 {
     return position < ARRAY_SIZE(MESSAGES) ? &MESSAGES[position] : NULL;
 }
 
-const struct schema_object *type_of_message(const char *api_version, const char *kind)
+const struct schema_object *types_find_message(const char *api_version, const char *kind)
 {
     const char *slash = strchr(api_version, '/');
     size_t group_size = slash ? (size_t)(slash - api_version) : 0;

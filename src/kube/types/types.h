@@ -16,9 +16,9 @@ struct type_kind {
 };
 
 /* The message at `position`, counted from 0; NULL after the last. */
-const struct type_kind *type_message_at(size_t position);
+const struct type_kind *types_message_at(size_t position);
 /* Returns NULL if no message has this apiVersion and kind. */
-const struct schema_object *type_of_message(const char *api_version, const char *kind);
+const struct schema_object *types_find_message(const char *api_version, const char *kind);
 
 /* What lists and maps hold that hold no objects. */
 extern const struct schema TYPE_ANYTHING, TYPE_BYTES, TYPE_INT32, TYPE_INT64, TYPE_QUANTITY,

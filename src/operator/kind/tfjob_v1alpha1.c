@@ -50,8 +50,8 @@ static const char *role_of(const struct json *element)
     return written;
 }
 
-static void copy_member(struct arena *arena, struct json *to, const struct json *from,
-                        const char *name)
+static void copy_job_member(struct arena *arena, struct json *to, const struct json *from,
+                            const char *name)
 {
     if (json_get(from, name))
         json_set(arena, to, name, json_clone(arena, json_get(from, name)));
@@ -62,9 +62,9 @@ static void copy_member(struct arena *arena, struct json *to, const struct json 
 static struct json *rewrite_replica(struct arena *arena, const struct json *element)
 {
     struct json *replica = json_object(arena);
-    copy_member(arena, replica, element, "replicas");
-    copy_member(arena, replica, json_at(element, "template", "spec", NULL), "restartPolicy");
-    copy_member(arena, replica, element, "template");
+    copy_job_member(arena, replica, element, "replicas");
+    copy_job_member(arena, replica, json_at(element, "template", "spec", NULL), "restartPolicy");
+    copy_job_member(arena, replica, element, "template");
     json_remove(json_at(replica, "template", "spec", NULL), "restartPolicy");
     return replica;
 }
@@ -76,12 +76,12 @@ static struct json *rewrite_job(struct arena *arena, const struct json *job)
     json_set_string(arena, better, "apiVersion", "kubeflow.org/v1");
     json_set_string(arena, better, "kind", "TFJob");
     struct json *head = json_ensure_object(arena, better, "metadata");
-    copy_member(arena, head, metadata, "name");
-    copy_member(arena, head, metadata, "generateName");
-    copy_member(arena, head, metadata, "namespace");
-    copy_member(arena, head, metadata, "labels");
+    copy_job_member(arena, head, metadata, "name");
+    copy_job_member(arena, head, metadata, "generateName");
+    copy_job_member(arena, head, metadata, "namespace");
+    copy_job_member(arena, head, metadata, "labels");
     struct json *body = json_ensure_object(arena, better, "spec");
-    copy_member(arena, body, spec, "runPolicy");
+    copy_job_member(arena, body, spec, "runPolicy");
     struct json *roles = json_ensure_object(arena, body, "tfReplicaSpecs");
     JSON_EACH (element, json_get(spec, "replicaSpecs")) {
         if (element->type == JSON_OBJECT)

@@ -33,7 +33,7 @@ static bool is_extended(const char *name)
            (size_t)(slash - name) + strlen(QUOTA_PREFIX) <= PREFIX_MAX;
 }
 
-static bool is_among(const char *word, const char *const *words)
+static bool amount_is_among(const char *word, const char *const *words)
 {
     while (*words && !str_eq(word, *words))
         words++;
@@ -67,9 +67,9 @@ static void validate_resource_name(struct field_errors *errors, const char *name
             field_invalid(errors, field, value, "doesn't follow extended resource name standard");
         return;
     }
-    if (is_huge(name) || is_among(name, of_containers))
+    if (is_huge(name) || amount_is_among(name, of_containers))
         return;
-    if (meta_is_qualified_name(name) && !is_among(name, of_others))
+    if (meta_is_qualified_name(name) && !amount_is_among(name, of_others))
         field_invalid(errors, field, value, "must be a standard resource type or fully qualified");
     field_invalid(errors, field, value, "must be a standard resource for containers");
 }

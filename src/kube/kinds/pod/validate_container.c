@@ -13,7 +13,8 @@ enum { RESTART_RULES_MAX = 20, EXIT_CODES_MAX = 255 };
 
 /* ---- Ports ----------------------------------------------------------------------------------- */
 
-static void validate_ports(struct pod_scope *scope, const struct json *container, const char *field)
+static void validate_container_ports(struct pod_scope *scope, const struct json *container,
+                                     const char *field)
 {
     static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
     struct field_errors *errors = scope->errors;
@@ -148,7 +149,7 @@ static void validate_container(struct pod_scope *scope, const struct json *conta
         field_invalid(errors, field_path(errors, "%s.terminationMessagePolicy", field),
                       json_get(container, "terminationMessagePolicy"),
                       "must be 'File' or 'FallbackToLogsOnError'");
-    validate_ports(scope, container, field);
+    validate_container_ports(scope, container, field);
     validate_restarts(errors, container, field);
     kube_pod_validate_env(errors, container, field);
     kube_pod_validate_mounts(scope, container, field);

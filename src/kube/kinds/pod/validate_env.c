@@ -33,7 +33,7 @@ static bool is_subscript(const char *path)
             (size == 20 && strncmp(path, "metadata.annotations", size) == 0));
 }
 
-static bool is_among(const char *word, const char *const *words)
+static bool field_is_among(const char *word, const char *const *words)
 {
     for (size_t i = 0; words[i]; i++)
         if (str_eq(word, words[i]))
@@ -65,10 +65,10 @@ void kube_pod_validate_field_ref(struct field_errors *errors, const struct json 
         field_required(errors, where, NULL);
     else if (is_subscript(path))
         return;
-    else if (!is_among(path, known))
+    else if (!field_is_among(path, known))
         field_invalid(errors, where, json_get(ref, "fieldPath"),
                       "error converting fieldPath: field label not supported: %s", path);
-    else if (!is_among(path, supported))
+    else if (!field_is_among(path, supported))
         field_unsupported(errors, where, path, supported);
 }
 

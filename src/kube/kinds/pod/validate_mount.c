@@ -5,7 +5,7 @@
 #include "kube/kinds/rule.h"
 
 /* The texts that the elements of a list have as `name`. */
-static void gather(struct map *texts, const struct json *list, const char *name)
+static void gather_texts(struct map *texts, const struct json *list, const char *name)
 {
     JSON_EACH (element, list)
         rule_seen(texts, json_get_string(element, name, ""));
@@ -56,8 +56,8 @@ static void validate_mounts(struct pod_scope *scope, const struct json *containe
     const struct json *devices = json_get(container, "volumeDevices");
     _cleanup_(map_release) struct map targets = {0}, device_names = {0}, device_paths = {0};
     size_t position = 0;
-    gather(&device_names, devices, "name");
-    gather(&device_paths, devices, "devicePath");
+    gather_texts(&device_names, devices, "name");
+    gather_texts(&device_paths, devices, "devicePath");
     JSON_EACH (mount, mounts) {
         const char *path = field_path(errors, "%s[%zu]", list, position++);
         const char *at_name = field_path(errors, "%s.name", path);

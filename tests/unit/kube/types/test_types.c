@@ -149,7 +149,7 @@ static const struct schema_object *type_at(size_t position)
             return SERVED_KINDS[served]->schema;
     if (kinds + served == position)
         return &TYPE_CUSTOM_RESOURCE_DEFINITION;
-    const struct type_kind *message = type_message_at(position - kinds - served - 1);
+    const struct type_kind *message = types_message_at(position - kinds - served - 1);
     return message ? message->object : NULL;
 }
 
