@@ -53,7 +53,9 @@ struct cluster {
     struct http_server *servers[API_SOCKETS]; /* on the machine, and in the pod network */
     struct http_transport *transport;         /* the controllers' way to the API: in process */
     struct engine_controllers *controllers;
-    struct host_ports *host_ports;                              /* of the replicas of both */
+    struct host_ports *host_ports; /* of the replicas of both */
+    /* The kinds that are served besides those of Kubernetes; ends with NULL. */
+    const struct kube_kind *kinds[TRAINING_KIND_COUNT + 2];
     struct training_controller *trainings[TRAINING_KIND_COUNT]; /* in the order of TRAINING_KINDS */
     struct workflow_controller *workflows;
     struct node_runtime *runtime;
@@ -177,10 +179,6 @@ static void on_disk_full(void *context, const struct err *err)
     state_room_keep(cluster->options->state);
 }
 
-/* The kinds that are served besides those of Kubernetes. */
-static const struct kube_kind *const SERVED_KINDS[] = {&TFJOB_KIND, &PYTORCHJOB_KIND,
-                                                       &WORKFLOW_KIND, NULL};
-
 static int open_api(struct cluster *cluster, struct err *err)
 {
     struct store_options store = {.path = cluster->options->state->database,
@@ -188,10 +186,13 @@ static int open_api(struct cluster *cluster, struct err *err)
                                   .on_full_context = cluster};
     struct engine_options engine = {.token = cluster->credentials.token,
                                     .version = TRAINYARD_VERSION,
-                                    .kinds = SERVED_KINDS,
+                                    .kinds = cluster->kinds,
                                     .ca_pem = cluster->credentials.ca_pem,
                                     .seal = {seal, cluster},
                                     .http_memory = &cluster->http_memory};
+    for (size_t i = 0; i < TRAINING_KIND_COUNT; i++)
+        cluster->kinds[i] = TRAINING_KINDS[i]->row;
+    cluster->kinds[TRAINING_KIND_COUNT] = &WORKFLOW_KIND;
     budget_group_init(&cluster->http_memory, HTTP_MEMORY_MAX, HTTP_MEMORY_MAX / 2);
     int result = store_open(cluster->loop, &store, &cluster->store, err);
     if (result == 0)
@@ -255,7 +256,8 @@ static int open_controllers(struct cluster *cluster, struct err *err)
     struct workflow_controller_options workflows = {.make_accounts = true};
     cluster->transport =
         http_local_new(cluster->loop, engine_handle, cluster->engine, cluster->credentials.token);
-    cluster->controllers = engine_controllers_new(cluster->loop, cluster->transport, SERVED_KINDS);
+    cluster->controllers =
+        engine_controllers_new(cluster->loop, cluster->transport, cluster->kinds);
     if (!cluster->options->no_operator)
         open_operator(cluster);
     cluster->workflows = workflow_controller_new(cluster->loop, cluster->transport, &workflows);

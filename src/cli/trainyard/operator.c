@@ -36,7 +36,7 @@ static int add_kind(const char *name, struct operator_options *options, struct e
 {
     static const char *const OTHERS[] = {"mpijob", "xgboostjob", "paddlejob", "jaxjob", "mxjob"};
     for (size_t i = 0; i < TRAINING_KIND_COUNT; i++) {
-        if (!str_eq_nocase(name, TRAINING_KINDS[i]->singular))
+        if (!str_eq_nocase(name, TRAINING_KINDS[i]->row->singular))
             continue;
         for (size_t j = 0; j < options->kind_count; j++)
             if (options->kinds[j] == TRAINING_KINDS[i])

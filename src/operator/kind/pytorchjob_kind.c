@@ -82,8 +82,6 @@ static void advise(const struct training_job *job, struct training_plan *plan)
 const struct training_kind TRAINING_PYTORCHJOB = {
     .resource = &PYTORCHJOB_RESOURCE,
     .row = &PYTORCHJOB_KIND,
-    .name = "PyTorchJob",
-    .singular = "pytorchjob",
     .framework = "pytorch",
     .controller_name = CONTROLLER,
     .selector = TRAINING_OPERATOR_LABEL "=" CONTROLLER,

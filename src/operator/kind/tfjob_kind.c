@@ -84,8 +84,6 @@ static void set_environment(struct arena *arena, const struct training_job *job,
 const struct training_kind TRAINING_TFJOB = {
     .resource = &TFJOB_RESOURCE,
     .row = &TFJOB_KIND,
-    .name = "TFJob",
-    .singular = "tfjob",
     .framework = "tensorflow",
     .controller_name = CONTROLLER,
     .selector = TRAINING_OPERATOR_LABEL "=" CONTROLLER,

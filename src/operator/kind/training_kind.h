@@ -41,9 +41,9 @@ struct training_words {
 
 struct training_kind {
     const struct kube_resource *resource;
-    const struct kube_kind *row; /* how the API serves it */
-    const char *name;            /* "TFJob": in messages, and the beginning of reasons */
-    const char *singular;        /* "tfjob": in logs */
+    /* How the API serves it, with its names: id.kind stands in messages and at the beginning of
+     * reasons, `singular` in logs. */
+    const struct kube_kind *row;
     const char *framework;       /* "tensorflow": in metrics */
     const char *controller_name; /* value of the operator label, component of events */
     const char *selector;        /* of the pods and services of its jobs */

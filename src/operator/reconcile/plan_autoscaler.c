@@ -153,7 +153,7 @@ static void on_created(void *context, struct json *object, const struct err *err
                           "spec.elasticPolicy.metrics: this server has no "
                           "HorizontalPodAutoscalers, nothing scales the job by itself; use "
                           "'kubectl scale %s %s --replicas=N'",
-                          run->kind->singular, run->pass.workload->name));
+                          run->kind->row->singular, run->pass.workload->name));
         end(run, true);
     }
 }

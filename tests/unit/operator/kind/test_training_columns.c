@@ -53,8 +53,7 @@ static void every_kind_has_its_row(void **state)
     for (size_t i = 0; i < TRAINING_KIND_COUNT; i++) {
         const struct training_kind *kind = TRAINING_KINDS[i];
         assert_string_equal(kind->row->id.plural, kind->resource->plural);
-        assert_string_equal(kind->row->id.kind, kind->name);
-        assert_string_equal(kind->row->singular, kind->singular);
+        assert_string_equal(kind->row->id.group, kind->resource->group);
     }
 }
 
