@@ -1,6 +1,6 @@
-/* Workflows, as Argo defines them, with the fields that are refused, too: they are spelt right, and
- * the refusal says more. What a template holds that is not looked at field by field is anything.
- * See kube/types/types.h. */
+/* Types of Workflows, as Argo defines them. Fields that the controller refuses are included, so that
+ * they are not reported as unknown. Parts of a template that the controller does not read have no
+ * types. See kube/types/rows.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 #include "pipeline/workflow_kind.h"
@@ -12,33 +12,33 @@
 #define NO_STORE "there is no artifact store"
 
 LOCAL_TYPE(VALUE_FROM, ARGO "ValueFrom", "where the value of a parameter comes from",
-    TEXT(0, "path", "a file whose content it is"),
+    TEXT(0, "path", "a file that contains the value"),
     TEXT(0, "jsonPath", "a path in the object that a resource step made"),
     TEXT(0, "jqFilter", "a jq filter over the object that a resource step made"),
-    TEXT(0, "parameter", "another parameter whose value it is"),
+    TEXT(0, "parameter", "another parameter that has the value"),
     ANYTHING(0, "default", "the value where there is none to be found"),
-    ANYTHING(0, "supplied", "somebody gives it while the workflow waits"),
-    TEXT(0, "expression", "an expression whose result it is"),
+    ANYTHING(0, "supplied", "a user sets it while the workflow is suspended"),
+    TEXT(0, "expression", "an expression that returns the value"),
     TEXT(0, "event", "a path in the event that began the workflow"),
     ANYTHING(0, "configMapKeyRef", "a key of a config map"));
 
 LOCAL_TYPE(PARAMETER, ARGO "Parameter", "a named value",
-    TEXT(0, "name", "what it is called"),
+    TEXT(0, "name", "its name"),
     ANYTHING(0, "value", "its value"),
     ANYTHING(0, "default", "its value where none is given"),
     ANYTHING(0, "enum", "the values it may have", UNSUPPORTED("any value is taken")),
-    TEXT(0, "description", "what it is for"),
+    TEXT(0, "description", "a description"),
     TEXT(0, "globalName", "the name under which all of the workflow can use it"),
     OBJECT(0, "valueFrom", VALUE_FROM, "where its value comes from"));
 
-LOCAL_TYPE(PARAMETERS, ARGO "Parameters", "what goes into a template, or comes out of it",
+LOCAL_TYPE(PARAMETERS, ARGO "Parameters", "the inputs or outputs of a template",
     ANYTHING(0, "artifacts", "files that go in or out"),
     ANYTHING(0, "result", "what a script has printed"),
     ANYTHING(0, "exitCode", "the exit code of the container"),
     LIST(0, "parameters", PARAMETER, "named values that go in or out"));
 
 LOCAL_TYPE(TASK, ARGO "Task", "one node of a graph: a template with its arguments",
-    TEXT(0, "name", "what it is called; each name only once in a graph"),
+    TEXT(0, "name", "its name, unique in the graph"),
     TEXT(0, "template", "the template that is run"),
     ANYTHING(0, "templateRef", "a template of another object"),
     ANYTHING(0, "inline", "the template itself, in place of its name"),
@@ -48,7 +48,7 @@ LOCAL_TYPE(TASK, ARGO "Task", "one node of a graph: a template with its argument
     ANYTHING(0, "withItems", "runs once for each of these"),
     TEXT(0, "withParam", "runs once for each element of this JSON list"),
     ANYTHING(0, "withSequence", "runs once for each of these numbers"),
-    ANYTHING(0, "continueOn", "what goes on after it failed"),
+    ANYTHING(0, "continueOn", "which results of it do not fail the workflow"),
     TEXT(0, "onExit", "the template that is run after it ended"),
     ANYTHING(0, "hooks", "templates that are run at moments of its life"),
     OBJECT(0, "arguments", PARAMETERS, "the values for the inputs of its template"));
@@ -60,7 +60,7 @@ LOCAL_TYPE(DAG, ARGO "DAGTemplate", "tasks and which of them wait for which",
 
 LOCAL_TYPE(RESOURCE, ARGO "ResourceTemplate",
         "a step that makes or changes an object of the cluster",
-    TEXT(0, "action", "what is done with it, such as create, apply or delete"),
+    TEXT(0, "action", "the action, such as create, apply or delete"),
     TEXT(0, "manifest", "the object, as YAML"),
     ANYTHING(0, "manifestFrom", "a file that has the object in it"),
     TEXT(0, "mergeStrategy", "how a patch is merged: strategic, merge or json"),
@@ -90,7 +90,7 @@ LOCAL_TYPE(POD_METADATA, ARGO "Metadata", "labels and annotations of pods",
 
 LOCAL_TYPE(TEMPLATE, ARGO "Template",
         "one kind of step, which tasks and other templates call by its name",
-    TEXT(0, "name", "what it is called; each name only once in a workflow"),
+    TEXT(0, "name", "its name, unique in the workflow"),
     ANYTHING(0, "activeDeadlineSeconds", "how long it may run before it fails"),
     OBJECT(0, "affinity", TYPE_AFFINITY, "which nodes its pods must or would rather have"),
     TEXT_MAP(0, "annotations", "annotations of its pod"),
@@ -119,18 +119,18 @@ LOCAL_TYPE(TEMPLATE, ARGO "Template",
     TEXT(0, "serviceAccountName", "the account its pods act as"),
     ANYTHING(0, "sidecars", "containers that run beside the main one"),
     ANYTHING(0, "steps", "groups of steps, one group after the other"),
-    ANYTHING(0, "suspend", "waits until somebody resumes it, or for a time"),
+    ANYTHING(0, "suspend", "waits for a duration, or until the workflow is resumed"),
     ANYTHING(0, "synchronization", "locks that must be held while it runs"),
     ANYTHING(0, "templateRef", "a template of another object"),
     TEXT(0, "timeout", "how long it may take, with the time it waits to start"),
     OBJECT(0, "container", TYPE_STEP_CONTAINER, "a container that is run"),
     OBJECT(0, "dag", DAG, "tasks that wait for each other"),
-    OBJECT(0, "inputs", PARAMETERS, "what it is given"),
+    OBJECT(0, "inputs", PARAMETERS, "its inputs"),
     OBJECT(0, "metadata", POD_METADATA, "labels and annotations of its pod"),
-    OBJECT(0, "outputs", PARAMETERS, "what it gives back"),
+    OBJECT(0, "outputs", PARAMETERS, "its outputs"),
     OBJECT(0, "resource", RESOURCE, "an object of the cluster that is made or changed"),
     OBJECT(0, "retryStrategy", RETRY, "when it is tried again"),
-    LIST(0, "tolerations", TYPE_TOLERATION, "taints of nodes that its pods put up with"),
+    LIST(0, "tolerations", TYPE_TOLERATION, "the taints of nodes that its pods tolerate"),
     LIST(0, "volumes", TYPE_VOLUME, "storage that its containers may mount"));
 
 LOCAL_TYPE(WORKFLOW_SPEC, ARGO "WorkflowSpec", "what a workflow is to do",
@@ -142,7 +142,7 @@ LOCAL_TYPE(WORKFLOW_SPEC, ARGO "WorkflowSpec", "what a workflow is to do",
     ANYTHING(0, "artifactRepositoryRef", "where its files are kept", UNSUPPORTED(NO_STORE)),
     BOOL(0, "automountServiceAccountToken", "false: its pods do not get the account's token"),
     ANYTHING(0, "dnsConfig", "name servers and search domains of its pods"),
-    TEXT(0, "dnsPolicy", "which name servers its pods ask"),
+    TEXT(0, "dnsPolicy", "how its pods resolve names"),
     ANYTHING(0, "executor", "settings of the program that supervises steps"),
     ANYTHING(0, "hooks", "templates that are run at moments of its life"),
     ANYTHING(0, "hostAliases", "further lines of the hosts file of its pods"),
@@ -153,7 +153,7 @@ LOCAL_TYPE(WORKFLOW_SPEC, ARGO "WorkflowSpec", "what a workflow is to do",
     TEXT_MAP(0, "nodeSelector", "labels that the nodes of its pods must have"),
     TEXT(0, "onExit", "the template that is run when it has ended, however it did"),
     ANYTHING(0, "parallelism", "how many pods may run at the same time"),
-    ANYTHING(0, "podDisruptionBudget", "how many of its pods may be ended by others"),
+    ANYTHING(0, "podDisruptionBudget", "the disruption budget of its pods"),
     ANYTHING(0, "podGC", "when pods of steps that ended are deleted"),
     ANYTHING(0, "podPriority", "how important its pods are, as a number",
         UNSUPPORTED("write priorityClassName into each template")),
@@ -179,11 +179,11 @@ LOCAL_TYPE(WORKFLOW_SPEC, ARGO "WorkflowSpec", "what a workflow is to do",
     OBJECT(0, "arguments", PARAMETERS, "the values for the inputs of its entrypoint"),
     OBJECT(0, "podMetadata", POD_METADATA, "labels and annotations of all its pods"),
     LIST(0, "templates", TEMPLATE, "the kinds of steps it has"),
-    LIST(0, "tolerations", TYPE_TOLERATION, "taints of nodes that its pods put up with"),
+    LIST(0, "tolerations", TYPE_TOLERATION, "the taints of nodes that its pods tolerate"),
     LIST(0, "volumes", TYPE_VOLUME, "storage that its containers may mount"));
 
-TYPE(WORKFLOW_TYPE, ARGO "Workflow", "steps that run in pods, in the order their graph asks for",
+TYPE(WORKFLOW_TYPE, ARGO "Workflow", "steps that run in pods, in the order of their graph",
     KIND_ROWS,
     METADATA(0),
-    OBJECT(0, "spec", WORKFLOW_SPEC, "what it is to do"),
-    ANYTHING(0, "status", "how far it is, node by node"));
+    OBJECT(0, "spec", WORKFLOW_SPEC, "its desired state"),
+    ANYTHING(0, "status", "its present state, node by node"));

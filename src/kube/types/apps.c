@@ -1,4 +1,4 @@
-/* Deployments and ReplicaSets. See kube/types/types.h. */
+/* Types of Deployments and ReplicaSets. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
@@ -40,7 +40,7 @@ LOCAL_TYPE(DEPLOYMENT_CONDITION, APPS "DeploymentCondition",
     TEXT(4, "reason", "why it is so, as one word for programs"),
     TEXT(5, "message", "why it is so, as a sentence for people"));
 
-LOCAL_TYPE(DEPLOYMENT_STATUS, APPS "DeploymentStatus", "how far a deployment is",
+LOCAL_TYPE(DEPLOYMENT_STATUS, APPS "DeploymentStatus", "the present state of a deployment",
     INT64(1, "observedGeneration", "the newest generation that was acted on"),
     INT32(2, "replicas", "how many pods there are"),
     INT32(3, "updatedReplicas", "how many of them have the newest template"),
@@ -56,9 +56,9 @@ TYPE(TYPE_DEPLOYMENT, APPS "Deployment",
     KIND_ROWS,
     METADATA(1),
     STRUCT(2, "spec", DEPLOYMENT_SPEC, "which pods are wanted"),
-    STRUCT(3, "status", DEPLOYMENT_STATUS, "how far it is"));
+    STRUCT(3, "status", DEPLOYMENT_STATUS, "its present state"));
 
-LOCAL_TYPE(REPLICA_SET_SPEC, APPS "ReplicaSetSpec", "how many pods of which kind are wanted",
+LOCAL_TYPE(REPLICA_SET_SPEC, APPS "ReplicaSetSpec", "the desired state",
     INT32(1, "replicas", "how many pods are wanted", IF_SET, FALLBACK("1")),
     INT32(4, "minReadySeconds", "how long a new pod must be ready before it counts"),
     OBJECT(2, "selector", TYPE_LABEL_SELECTOR, "which pods are its own; cannot be changed",
@@ -73,7 +73,7 @@ LOCAL_TYPE(REPLICA_SET_CONDITION, APPS "ReplicaSetCondition",
     TEXT(4, "reason", "why it is so, as one word for programs"),
     TEXT(5, "message", "why it is so, as a sentence for people"));
 
-LOCAL_TYPE(REPLICA_SET_STATUS, APPS "ReplicaSetStatus", "how far a replica set is",
+LOCAL_TYPE(REPLICA_SET_STATUS, APPS "ReplicaSetStatus", "the present state of a replica set",
     INT32(1, "replicas", "how many pods there are", REQUIRED, ALWAYS),
     INT32(2, "fullyLabeledReplicas", "how many of them have all labels of the template"),
     INT32(4, "readyReplicas", "how many of them are ready"),
@@ -82,8 +82,8 @@ LOCAL_TYPE(REPLICA_SET_STATUS, APPS "ReplicaSetStatus", "how far a replica set i
     INT64(3, "observedGeneration", "the newest generation that was acted on"),
     LIST(6, "conditions", REPLICA_SET_CONDITION, "what holds for it", KEYS("type"), MERGE("type")));
 
-TYPE(TYPE_REPLICA_SET, APPS "ReplicaSet", "so many pods that are all alike",
+TYPE(TYPE_REPLICA_SET, APPS "ReplicaSet", "a number of identical pods",
     KIND_ROWS,
     METADATA(1),
-    STRUCT(2, "spec", REPLICA_SET_SPEC, "how many pods of which kind are wanted"),
-    STRUCT(3, "status", REPLICA_SET_STATUS, "how far it is"));
+    STRUCT(2, "spec", REPLICA_SET_SPEC, "the desired state"),
+    STRUCT(3, "status", REPLICA_SET_STATUS, "its present state"));

@@ -1,4 +1,4 @@
-/* Jobs. See kube/types/types.h. */
+/* Types of Jobs. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
@@ -19,7 +19,8 @@ LOCAL_TYPE(POD_FAILURE_POLICY_ON_POD_CONDITIONS_PATTERN,
 
 LOCAL_TYPE(POD_FAILURE_POLICY_RULE, BATCH "PodFailurePolicyRule",
         "what to do about a pod that failed in a certain way",
-    TEXT(1, "action", "what is done: fail the job or the index, ignore it, or count it", REQUIRED,
+    TEXT(1, "action",
+        "the action: fail the job or the index, ignore the failure, or count it", REQUIRED,
         ALWAYS, WORDS("Count", "FailIndex", "FailJob", "Ignore")),
     OBJECT(2, "onExitCodes", POD_FAILURE_POLICY_ON_EXIT_CODES_REQUIREMENT,
         "the rule holds for these exit codes"),
@@ -79,7 +80,7 @@ LOCAL_TYPE(UNCOUNTED_TERMINATED_PODS, BATCH "UncountedTerminatedPods",
     TEXTS(1, "succeeded", "the identities of those that succeeded", SET),
     TEXTS(2, "failed", "the identities of those that failed", SET));
 
-LOCAL_TYPE(JOB_STATUS, BATCH "JobStatus", "how far a job is",
+LOCAL_TYPE(JOB_STATUS, BATCH "JobStatus", "the present state of a job",
     LIST(1, "conditions", JOB_CONDITION, "what holds for it", MERGE("type")),
     TIME(2, "startTime", "when it was begun, or resumed"),
     TIME(3, "completionTime", "when it succeeded"),
@@ -96,5 +97,5 @@ LOCAL_TYPE(JOB_STATUS, BATCH "JobStatus", "how far a job is",
 TYPE(TYPE_JOB, BATCH "Job", "pods that are run until enough of them have succeeded",
     KIND_ROWS,
     METADATA(1),
-    STRUCT(2, "spec", JOB_SPEC, "what it is to do"),
-    STRUCT(3, "status", JOB_STATUS, "how far it is"));
+    STRUCT(2, "spec", JOB_SPEC, "its desired state"),
+    STRUCT(3, "status", JOB_STATUS, "its present state"));

@@ -1,13 +1,15 @@
-/* Nodes. See kube/types/types.h. */
+/* Types of nodes. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
 /* clang-format off */
 
 LOCAL_TYPE(TAINT, CORE "Taint", "something about a node that keeps pods away",
-    TEXT(1, "key", "what it is called", REQUIRED, ALWAYS),
+    TEXT(1, "key", "its key", REQUIRED, ALWAYS),
     TEXT(2, "value", "its value"),
-    TEXT(3, "effect", "what becomes of pods that do not put up with it", REQUIRED, ALWAYS,
+    TEXT(3, "effect",
+        "the effect on pods that do not tolerate it: NoSchedule, PreferNoSchedule or NoExecute",
+        REQUIRED, ALWAYS,
         WORDS("NoExecute", "NoSchedule", "PreferNoSchedule")),
     TIME(4, "timeAdded", "since when it is there"));
 
@@ -31,7 +33,7 @@ LOCAL_TYPE(NODE_SPEC, CORE "NodeSpec", "what a node is to be",
     LIST(5, "taints", TAINT, "what keeps pods away from it"),
     OBJECT(6, "configSource", NODE_CONFIG_SOURCE,
         "where it got its configuration from; not used any more"),
-    TEXT(2, "externalID", "what it was called elsewhere; not used any more"));
+    TEXT(2, "externalID", "deprecated: the name of the node in another system"));
 
 LOCAL_TYPE(NODE_CONDITION, CORE "NodeCondition", "something that holds for a node",
     TEXT(1, "type", "what holds, such as Ready or MemoryPressure", REQUIRED, ALWAYS),
@@ -78,7 +80,7 @@ LOCAL_TYPE(ATTACHED_VOLUME, CORE "AttachedVolume", "a volume that is attached to
 LOCAL_TYPE(NODE_CONFIG_STATUS, CORE "NodeConfigStatus", "which configuration a node once had",
     OBJECT(1, "assigned", NODE_CONFIG_SOURCE, "the one it should use"),
     OBJECT(2, "active", NODE_CONFIG_SOURCE, "the one it uses"),
-    OBJECT(3, "lastKnownGood", NODE_CONFIG_SOURCE, "the one it goes back to"),
+    OBJECT(3, "lastKnownGood", NODE_CONFIG_SOURCE, "the last configuration that worked"),
     TEXT(4, "error", "why it does not use the one it should"));
 
 LOCAL_TYPE(NODE_RUNTIME_HANDLER_FEATURES, CORE "NodeRuntimeHandlerFeatures",
@@ -88,7 +90,7 @@ LOCAL_TYPE(NODE_RUNTIME_HANDLER_FEATURES, CORE "NodeRuntimeHandlerFeatures",
 
 LOCAL_TYPE(NODE_RUNTIME_HANDLER, CORE "NodeRuntimeHandler", "a way to run containers",
     TEXT(1, "name", "what runtime classes call it", ALWAYS),
-    OBJECT(2, "features", NODE_RUNTIME_HANDLER_FEATURES, "what it can do"));
+    OBJECT(2, "features", NODE_RUNTIME_HANDLER_FEATURES, "its features"));
 
 LOCAL_TYPE(NODE_FEATURES, CORE "NodeFeatures", "what a node can do",
     BOOL(1, "supplementalGroupsPolicy", "it knows supplementalGroupsPolicy of pods", IF_SET));
@@ -100,17 +102,17 @@ LOCAL_TYPE(NODE_STATUS, CORE "NodeStatus", "what a node has, and how it is",
     LIST(4, "conditions", NODE_CONDITION, "what holds for it", KEYS("type"), MERGE("type")),
     LIST(5, "addresses", NODE_ADDRESS, "how it can be reached", KEYS("type"), MERGE("type")),
     STRUCT(6, "daemonEndpoints", NODE_DAEMON_ENDPOINTS, "where its programs listen"),
-    STRUCT(7, "nodeInfo", NODE_SYSTEM_INFO, "what it is made of"),
+    STRUCT(7, "nodeInfo", NODE_SYSTEM_INFO, "its hardware and software"),
     LIST(8, "images", CONTAINER_IMAGE, "the images it has"),
     TEXTS(9, "volumesInUse", "volumes its pods use"),
     LIST(10, "volumesAttached", ATTACHED_VOLUME, "volumes that are attached to it"),
     OBJECT(11, "config", NODE_CONFIG_STATUS, "which configuration it had; not used any more"),
     LIST(12, "runtimeHandlers", NODE_RUNTIME_HANDLER, "its ways to run containers"),
-    OBJECT(13, "features", NODE_FEATURES, "what it can do"),
+    OBJECT(13, "features", NODE_FEATURES, "its features"),
     TEXTS(14, "declaredFeatures", "features of Kubernetes it says it has"));
 
 TYPE(TYPE_NODE, CORE "Node", "a machine that runs pods",
     KIND_ROWS,
     METADATA(1),
-    STRUCT(2, "spec", NODE_SPEC, "what it is to be"),
-    STRUCT(3, "status", NODE_STATUS, "what it has, and how it is"));
+    STRUCT(2, "spec", NODE_SPEC, "its desired state"),
+    STRUCT(3, "status", NODE_STATUS, "its resources and its present state"));

@@ -1,4 +1,4 @@
-/* A pod, as it is wanted. See kube/types/types.h. */
+/* Types of the desired state of a pod. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
@@ -8,7 +8,7 @@
 
 LOCAL_TYPE(HOST_ALIAS, CORE "HostAlias", "an address and the names it gets in the pod's hosts file",
     TEXT(1, "ip", "the address", REQUIRED, ALWAYS),
-    TEXTS(2, "hostnames", "what it is called"));
+    TEXTS(2, "hostnames", "its name"));
 
 LOCAL_TYPE(POD_DNS_CONFIG_OPTION, CORE "PodDNSConfigOption", "one option of the name resolver",
     TEXT(1, "name", "what the option is called"),
@@ -21,7 +21,7 @@ LOCAL_TYPE(POD_DNS_CONFIG, CORE "PodDNSConfig",
     LIST(3, "options", POD_DNS_CONFIG_OPTION, "further options of the resolver"));
 
 LOCAL_TYPE(POD_READINESS_GATE, CORE "PodReadinessGate",
-        "a condition that others set before the pod counts as ready",
+        "a condition that must be true before the pod is ready",
     TEXT(1, "conditionType", "the type of the condition to look for", REQUIRED, ALWAYS));
 
 LOCAL_TYPE(POD_OS, CORE "PodOS", "the operating system that a pod is made for",
@@ -32,7 +32,7 @@ LOCAL_TYPE(POD_SCHEDULING_GATE, CORE "PodSchedulingGate",
     TEXT(1, "name", "what the gate is called; each only once", REQUIRED, ALWAYS));
 
 LOCAL_TYPE(POD_RESOURCE_CLAIM, CORE "PodResourceClaim",
-        "devices that the containers of the pod may ask for by name",
+        "devices that the containers of the pod may claim by name",
     TEXT(1, "name", "what containers call it", REQUIRED, ALWAYS),
     TEXT(3, "resourceClaimName", "an existing claim in the pod's namespace", IF_SET),
     TEXT(4, "resourceClaimTemplateName",
@@ -46,7 +46,8 @@ LOCAL_TYPE(POD_SPEC, CORE "PodSpec", "what a pod is to be",
     LIST(1, "volumes", TYPE_VOLUME, "storage that its containers may mount", KEYS("name"),
         MERGE("name"), RETAIN),
     LIST(20, "initContainers", TYPE_CONTAINER,
-        "containers that run to their end, one by one, before the others start", KEYS("name"),
+        "containers that run to completion one after the other before the main containers start",
+            KEYS("name"),
         MERGE("name")),
     LIST(2, "containers", TYPE_CONTAINER, "the containers that run side by side; at least one",
         REQUIRED, ALWAYS, KEYS("name"), MERGE("name")),
@@ -55,9 +56,11 @@ LOCAL_TYPE(POD_SPEC, CORE "PodSpec", "what a pod is to be",
     TEXT(3, "restartPolicy", "when containers that ended are started again",
         WORDS("Always", "Never", "OnFailure"), FALLBACK("\"Always\"")),
     INT64(4, "terminationGracePeriodSeconds",
-        "how long containers may take to end after they are told to", IF_SET, FALLBACK("30")),
-    INT64(5, "activeDeadlineSeconds", "how long the pod may run before it counts as failed", IF_SET),
-    TEXT(6, "dnsPolicy", "which name servers the pod asks",
+        "how many seconds containers get between SIGTERM and SIGKILL", IF_SET, FALLBACK("30")),
+    INT64(5, "activeDeadlineSeconds",
+        "how long the pod may run before it counts as failed", IF_SET),
+    TEXT(6, "dnsPolicy",
+        "how the pod resolves names: ClusterFirst, ClusterFirstWithHostNet, Default or None",
         WORDS("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
         FALLBACK("\"ClusterFirst\"")),
     TEXT_MAP(7, "nodeSelector", "labels that a node must have to get this pod", ATOMIC),
@@ -106,7 +109,7 @@ LOCAL_TYPE(POD_SPEC, CORE "PodSpec", "what a pod is to be",
     OBJECT(36, "os", POD_OS, "the operating system it is made for"),
     BOOL(37, "hostUsers", "false: its users are not those of the node", IF_SET),
     LIST(38, "schedulingGates", POD_SCHEDULING_GATE,
-        "what must be cleared by others before a node is chosen", KEYS("name"), MERGE("name")),
+        "gates that must be removed before the pod is scheduled", KEYS("name"), MERGE("name")),
     LIST(39, "resourceClaims", POD_RESOURCE_CLAIM, "devices its containers may use", KEYS("name"),
         MERGE("name"), RETAIN, UNSUPPORTED(NO_DEVICES)),
     OBJECT(40, "resources", TYPE_RESOURCE_REQUIREMENTS, "what all its containers together need"),
@@ -122,8 +125,8 @@ TYPE(TYPE_POD_TEMPLATE_SPEC, CORE "PodTemplateSpec", "what pods that are made fr
 TYPE(TYPE_POD, CORE "Pod", "containers that run together on one node",
     KIND_ROWS,
     METADATA(1),
-    STRUCT(2, "spec", POD_SPEC, "what it is to be"),
-    STRUCT(3, "status", TYPE_POD_STATUS, "what has become of it, as its node reports"));
+    STRUCT(2, "spec", POD_SPEC, "its desired state"),
+    STRUCT(3, "status", TYPE_POD_STATUS, "its present state, as its node reports it"));
 
 TYPE(TYPE_BINDING, CORE "Binding", "the choice of a node for a pod",
     KIND_ROWS,

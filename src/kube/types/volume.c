@@ -1,4 +1,4 @@
-/* The volumes of a pod. See kube/types/types.h. */
+/* Types of the volumes of a pod. See kube/types/types.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 
@@ -6,7 +6,9 @@
 
 TYPE(TYPE_HOST_PATH_VOLUME_SOURCE, CORE "HostPathVolumeSource", "a file or directory of the node",
     TEXT(1, "path", "where it is on the node", REQUIRED, ALWAYS),
-    TEXT(2, "type", "what must be there, such as Directory, or is made, as by DirectoryOrCreate",
+    TEXT(2, "type",
+        "the type that must exist, such as Directory, or is created, such as DirectoryOrCreate",
+        
         IF_SET, FALLBACK("\"\"")));
 
 LOCAL_TYPE(EMPTY_DIR_VOLUME_SOURCE, CORE "EmptyDirVolumeSource",
@@ -19,7 +21,7 @@ LOCAL_TYPE(KEY_TO_PATH, CORE "KeyToPath", "one key that becomes a file",
     TEXT(2, "path", "the path of the file in the volume", REQUIRED, ALWAYS),
     INT32(3, "mode", "the permissions of this file", IF_SET));
 
-LOCAL_TYPE(SECRET_VOLUME_SOURCE, CORE "SecretVolumeSource", "a secret whose keys are files",
+LOCAL_TYPE(SECRET_VOLUME_SOURCE, CORE "SecretVolumeSource", "a secret; its keys become files",
     TEXT(1, "secretName", "the name of the secret"),
     LIST(2, "items", KEY_TO_PATH, "the keys that become files; all where not given"),
     INT32(3, "defaultMode", "the permissions of files that name none, 0644 by default", IF_SET,
@@ -46,7 +48,7 @@ LOCAL_TYPE(DOWNWARD_API_VOLUME_SOURCE, CORE "DownwardAPIVolumeSource",
         FALLBACK("420")));
 
 LOCAL_TYPE(CONFIG_MAP_VOLUME_SOURCE, CORE "ConfigMapVolumeSource",
-        "a config map whose keys are files",
+        "a config map; its keys become files",
     TEXT(INSIDE(1, 1), "name", "the name of the config map"),
     LIST(2, "items", KEY_TO_PATH, "the keys that become files; all where not given"),
     INT32(3, "defaultMode", "the permissions of files that name none, 0644 by default", IF_SET,
@@ -69,7 +71,7 @@ LOCAL_TYPE(CONFIG_MAP_PROJECTION, CORE "ConfigMapProjection", "a config map amon
 
 LOCAL_TYPE(SERVICE_ACCOUNT_TOKEN_PROJECTION, CORE "ServiceAccountTokenProjection",
         "a token of the pod's account, renewed before it ends",
-    TEXT(1, "audience", "whom the token is meant for; the API server where not given"),
+    TEXT(1, "audience", "the audience of the token; default: the API server"),
     INT64(2, "expirationSeconds", "how long a token is good for", IF_SET, FALLBACK("3600")),
     TEXT(3, "path", "the path of the file in the volume", REQUIRED, ALWAYS));
 
@@ -84,7 +86,7 @@ LOCAL_TYPE(CLUSTER_TRUST_BUNDLE_PROJECTION, CORE "ClusterTrustBundleProjection",
 
 LOCAL_TYPE(POD_CERTIFICATE_PROJECTION, CORE "PodCertificateProjection",
         "a key and a certificate made for the pod",
-    TEXT(1, "signerName", "who signs the certificate", REQUIRED),
+    TEXT(1, "signerName", "the signer of the certificate", REQUIRED),
     TEXT(2, "keyType", "the kind of key, such as ECDSAP256", REQUIRED),
     INT32(3, "maxExpirationSeconds", "how long the certificate may be good for at most", IF_SET),
     TEXT(4, "credentialBundlePath", "the file that gets the key and the certificates"),
@@ -104,7 +106,7 @@ LOCAL_TYPE(VOLUME_PROJECTION, CORE "VolumeProjection",
 
 LOCAL_TYPE(PROJECTED_VOLUME_SOURCE, CORE "ProjectedVolumeSource",
         "several sources in one directory",
-    LIST(1, "sources", VOLUME_PROJECTION, "what is put into it", ALWAYS),
+    LIST(1, "sources", VOLUME_PROJECTION, "the sources of its files", ALWAYS),
     INT32(2, "defaultMode", "the permissions of files that name none, 0644 by default", IF_SET,
         FALLBACK("420")));
 
@@ -124,7 +126,9 @@ LOCAL_TYPE(EPHEMERAL_VOLUME_SOURCE, CORE "EphemeralVolumeSource",
 
 LOCAL_TYPE(IMAGE_VOLUME_SOURCE, CORE "ImageVolumeSource", "the files of an image",
     TEXT(1, "reference", "the image"),
-    TEXT(2, "pullPolicy", "when it is fetched anew", WORDS("Always", "IfNotPresent", "Never")));
+    TEXT(2, "pullPolicy",
+        "when the image is pulled: Always, Never or IfNotPresent",
+        WORDS("Always", "IfNotPresent", "Never")));
 
 TYPE(TYPE_NFS_VOLUME_SOURCE, CORE "NFSVolumeSource", "a directory of an NFS server",
     TEXT(1, "server", "the name or address of the server", REQUIRED, ALWAYS),

@@ -1,4 +1,4 @@
-/* Volumes on storage of other machines, in a pod and as a PersistentVolume. See kube/types/types.h.
+/* Types of volumes on remote storage, of pods and of PersistentVolumes. See kube/types/types.h.
  */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
@@ -71,7 +71,7 @@ TYPE(TYPE_CINDER_VOLUME_SOURCE, CORE "CinderVolumeSource", "a disk of OpenStack"
 
 TYPE(TYPE_CEPH_FS_VOLUME_SOURCE, CORE "CephFSVolumeSource", "a directory of Ceph's file system",
     TEXTS(1, "monitors", "addresses of the Ceph monitors", REQUIRED, ALWAYS),
-    TEXT(2, "path", "the path of what is mounted"),
+    TEXT(2, "path", "the path that is mounted"),
     TEXT(3, "user", "the user to sign in as"),
     TEXT(4, "secretFile", "the file with the key, where there is no secret"),
     OBJECT(5, "secretRef", TYPE_LOCAL_OBJECT_REFERENCE, "the secret to sign in with"),
@@ -107,12 +107,12 @@ TYPE(TYPE_QUOBYTE_VOLUME_SOURCE, CORE "QuobyteVolumeSource", "a Quobyte volume",
     BOOL(3, "readOnly", "true: nothing can be written to it"),
     TEXT(4, "user", "the user to sign in as"),
     TEXT(5, "group", "the group it is mounted as"),
-    TEXT(6, "tenant", "whose volume it is"));
+    TEXT(6, "tenant", "the tenant that owns the volume"));
 
 TYPE(TYPE_AZURE_DISK_VOLUME_SOURCE, CORE "AzureDiskVolumeSource", "a disk of Microsoft's cloud",
     TEXT(1, "diskName", "the name of the disk", REQUIRED, ALWAYS),
     TEXT(2, "diskURI", "the address of the disk", REQUIRED, ALWAYS),
-    TEXT(3, "cachingMode", "what is cached: None, ReadOnly or ReadWrite", IF_SET,
+    TEXT(3, "cachingMode", "the caching mode: None, ReadOnly or ReadWrite", IF_SET,
         FALLBACK("\"ReadWrite\"")),
     TEXT(4, "fsType", "the file system the volume is mounted as, such as ext4", IF_SET,
         FALLBACK("\"ext4\"")),
@@ -191,7 +191,7 @@ TYPE(TYPE_CINDER_PERSISTENT_VOLUME_SOURCE, CORE "CinderPersistentVolumeSource",
 TYPE(TYPE_CEPH_FS_PERSISTENT_VOLUME_SOURCE, CORE "CephFSPersistentVolumeSource",
         "a directory of Ceph's file system",
     TEXTS(1, "monitors", "addresses of the Ceph monitors", REQUIRED, ALWAYS),
-    TEXT(2, "path", "the path of what is mounted"),
+    TEXT(2, "path", "the path that is mounted"),
     TEXT(3, "user", "the user to sign in as"),
     TEXT(4, "secretFile", "the file with the key, where there is no secret"),
     OBJECT(5, "secretRef", TYPE_SECRET_REFERENCE, "the secret to sign in with"),

@@ -1,4 +1,4 @@
-/* Training jobs, as Kubeflow defines them. See kube/types/types.h. */
+/* Types of training jobs, as Kubeflow defines them; see training_types.h and kube/types/rows.h. */
 #include "operator/kind/training_types.h"
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
@@ -64,7 +64,7 @@ LOCAL_TYPE(JOB_CONDITION, KUBEFLOW "JobCondition", "something that holds for a j
     TIME(0, "lastUpdateTime", "when this was last written"),
     TIME(0, "lastTransitionTime", "when the status last became another"));
 
-LOCAL_TYPE(JOB_STATUS, KUBEFLOW "JobStatus", "how far a job is",
+LOCAL_TYPE(JOB_STATUS, KUBEFLOW "JobStatus", "the present state of a job",
     LIST(0, "conditions", JOB_CONDITION, "what holds for it, in the order it came about"),
     MAP(0, "replicaStatuses", REPLICA_STATUS, "how many pods of each role are where"),
     TIME(0, "startTime", "when the job was begun"),
@@ -86,8 +86,8 @@ LOCAL_TYPE(TFJOB_SPEC, KUBEFLOW "TFJobSpec", "what a TensorFlow job is to do",
 TYPE(TFJOB_TYPE, KUBEFLOW "TFJob", "a distributed training of TensorFlow",
     KIND_ROWS,
     METADATA(0),
-    OBJECT(0, "spec", TFJOB_SPEC, "what it is to do"),
-    OBJECT(0, "status", JOB_STATUS, "how far it is"));
+    OBJECT(0, "spec", TFJOB_SPEC, "its desired state"),
+    OBJECT(0, "status", JOB_STATUS, "its present state"));
 
 LOCAL_TYPE(TFJOB_SPEC_V1BETA1, KUBEFLOW_V1BETA1 "TFJobSpec", "what a TensorFlow job is to do",
     TFJOB_ROWS,
@@ -96,17 +96,19 @@ LOCAL_TYPE(TFJOB_SPEC_V1BETA1, KUBEFLOW_V1BETA1 "TFJobSpec", "what a TensorFlow 
 TYPE(TFJOB_TYPE_V1BETA1, KUBEFLOW_V1BETA1 "TFJob", "a distributed training of TensorFlow",
     KIND_ROWS,
     METADATA(0),
-    OBJECT(0, "spec", TFJOB_SPEC_V1BETA1, "what it is to do"),
-    OBJECT(0, "status", JOB_STATUS, "how far it is"));
+    OBJECT(0, "spec", TFJOB_SPEC_V1BETA1, "its desired state"),
+    OBJECT(0, "status", JOB_STATUS, "its present state"));
 
 LOCAL_TYPE(RDZV_CONF, KUBEFLOW "RDZVConf", "a setting of the rendezvous",
-    TEXT(0, "key", "what it is called"),
+    TEXT(0, "key", "its name"),
     TEXT(0, "value", "its value"));
 
 LOCAL_TYPE(ELASTIC_POLICY, KUBEFLOW "ElasticPolicy",
         "how many workers a job may have while it runs",
-    INT32(0, "minReplicas", "with how many it can work at least", IF_SET, WITHIN(1, TRAINING_REPLICAS_MAX)),
-    INT32(0, "maxReplicas", "how many it may have at most", IF_SET, WITHIN(1, TRAINING_REPLICAS_MAX)),
+    INT32(0, "minReplicas",
+        "with how many it can work at least", IF_SET, WITHIN(1, TRAINING_REPLICAS_MAX)),
+    INT32(0, "maxReplicas",
+        "how many it may have at most", IF_SET, WITHIN(1, TRAINING_REPLICAS_MAX)),
     TEXT(0, "rdzvBackend", "how workers find each other, such as c10d", IF_SET),
     INT32(0, "rdzvPort", "the port they find each other at", IF_SET, WITHIN(1, 65535)),
     TEXT(0, "rdzvHost", "the host they find each other at", IF_SET),
@@ -130,5 +132,5 @@ LOCAL_TYPE(PYTORCHJOB_SPEC, KUBEFLOW "PyTorchJobSpec", "what a PyTorch job is to
 TYPE(PYTORCHJOB_TYPE, KUBEFLOW "PyTorchJob", "a distributed training of PyTorch",
     KIND_ROWS,
     METADATA(0),
-    OBJECT(0, "spec", PYTORCHJOB_SPEC, "what it is to do"),
-    OBJECT(0, "status", JOB_STATUS, "how far it is"));
+    OBJECT(0, "spec", PYTORCHJOB_SPEC, "its desired state"),
+    OBJECT(0, "status", JOB_STATUS, "its present state"));

@@ -57,7 +57,7 @@ static void test_definitions(void **state)
                 "\"x-kubernetes-list-type\":\"map\","
                 "\"x-kubernetes-patch-merge-key\":\"containerPort\","
                 "\"x-kubernetes-patch-strategy\":\"merge\","
-                "\"description\":\"the ports it listens on; others can be reached, too\"}");
+                "\"description\":\"the ports it listens on; other ports can be reached, too\"}");
     assert_string_equal(json_get_string(property(&answer, CORE "PodSpec", "volumes"),
                                         "x-kubernetes-patch-strategy", ""),
                         "merge,retainKeys");
