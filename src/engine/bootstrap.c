@@ -17,13 +17,13 @@
 
 static const char AUTO_UPDATE[] = "rbac.authorization.kubernetes.io/autoupdate";
 
-/* A commit that failed is told to every later write by the store itself. */
+/* Ignores a failed commit: the store reports it to every later write. */
 static void on_object_written(void *context, const struct store_object *object,
                               const struct err *err)
 {
 }
 
-/* Put the object in place of what is stored under its name (NULL: nothing). */
+/* Stores the object instead of `old`, the stored object of its name; NULL: there is none. */
 static int store_bootstrap_object(const struct bootstrap *bootstrap, struct arena *arena,
                                   const struct kube_kind *resource, struct json *object,
                                   const struct json *old, int64_t expected, struct err *err)
@@ -47,8 +47,8 @@ static int store_bootstrap_object(const struct bootstrap *bootstrap, struct aren
                : 0;
 }
 
-/* Make it if it is missing or cannot be read; where `member` is given and differs, that is made as
- * it should be. */
+/* Stores the object if none of its name is stored, or if the stored one cannot be read. If `member`
+ * is not NULL and that member of the stored object differs, updates the member. */
 static int ensure_bootstrap_object(const struct bootstrap *bootstrap, struct arena *arena,
                                    const struct kube_kind *resource, struct json *object,
                                    const char *member, struct err *err)
@@ -102,7 +102,7 @@ static int make_namespace(const struct bootstrap *bootstrap, const char *name, s
     return ensure_bootstrap_object(bootstrap, arena, namespaces, object, NULL, err);
 }
 
-/* Those an older server made, too; one that is on its way out gets nothing new. */
+/* Includes namespaces that an older server made. A namespace that is being deleted is left out. */
 static int fill_namespaces(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -134,8 +134,8 @@ static int make_roles(const struct bootstrap *bootstrap, struct err *err)
     return result;
 }
 
-/* The class of claims that name none. Classes that a tutorial names are left to it: claims of a
- * class that is not there, or that has another provisioner, get a directory, too. */
+/* The storage class of claims that name none. No other class is needed: a claim whose class does
+ * not exist, or has another provisioner, gets a directory, too. */
 static int make_storage_class(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -160,7 +160,7 @@ static int make_priority_classes(const struct bootstrap *bootstrap, struct err *
     return result;
 }
 
-/* Takes over the reference. */
+/* Takes the caller's reference to `stored`. */
 static int remove_if_unreadable(const struct bootstrap *bootstrap, const struct kube_kind *resource,
                                 struct store_object *stored, struct err *err)
 {
@@ -171,9 +171,8 @@ static int remove_if_unreadable(const struct bootstrap *bootstrap, const struct 
     return result;
 }
 
-/* Objects that a part of the cluster writes, and writes again when they are missing. One that
- * cannot be read would stop that part for good: the leader election, a node, the way to a service
- * or to the API itself. */
+/* Removes unreadable objects that a part of the cluster creates again when they are missing. An
+ * unreadable one would stop that part for good: leader election, a node, a service, the API. */
 static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
 {
     static const struct kube_kind *const kinds[] = {
@@ -202,10 +201,10 @@ static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
 
 int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err)
 {
-    static const char *const namespaces[] = {
-        "default", "kube-public", "kube-system",
-        /* Where Kubeflow's tutorials put their jobs and those of their example user. */
-        "kubeflow", "kubeflow-user-example-com"};
+    static const char *const namespaces[] = {"default", "kube-public", "kube-system",
+                                             /* The namespaces in which Kubeflow's tutorials create
+                                              * their jobs, and those of its example user. */
+                                             "kubeflow", "kubeflow-user-example-com"};
     int result = remove_unreadable(bootstrap, err);
     if (result == 0)
         result = fill_namespaces(bootstrap, err);

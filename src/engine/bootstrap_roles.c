@@ -1,6 +1,6 @@
-/* The roles every cluster has, as Kubernetes and Kubeflow define them and with the kinds of this
- * one, the accounts of a Kubeflow installation, and who has which role from the start; see
- * bootstrap.h. Words stand for lists. */
+/* The default roles of Kubernetes and Kubeflow, with the kinds that are served here, the service
+ * accounts of a Kubeflow installation, and the default bindings of both; see bootstrap.h. A text of
+ * several words stands for a list. */
 #include "engine/bootstrap.h"
 
 #include "base/mem.h"
@@ -12,8 +12,8 @@
 #define WRITE "create delete deletecollection patch update"
 #define GROUP "rbac.authorization.k8s.io"
 
-/* The account that pipelines of Kubeflow's SDK name, and its role. pipeline/prepare.c binds the two
- * in further namespaces. */
+/* The service account that pipelines of Kubeflow's SDK name, and its role of the same name.
+ * pipeline/prepare.c binds the two in further namespaces. */
 #define PIPELINE_RUNNER "pipeline-runner"
 
 struct rule {
@@ -93,7 +93,7 @@ static const struct rule PUBLIC[] = {
     {0},
 };
 
-/* What an installation of Kubeflow Pipelines allows the account its steps run as. */
+/* The rights that Kubeflow Pipelines gives the service account of its steps. */
 static const struct rule RUN_PIPELINES[] = {
     {"", "secrets", "get", NULL},
     {"", "configmaps", READ, NULL},
@@ -114,7 +114,7 @@ enum { SETS_MAX = 3 };
 static const struct {
     const char *name;
     const struct rule *sets[SETS_MAX];
-    const char *groups; /* that have it from the start; NULL: nobody */
+    const char *groups; /* groups that are bound to the role at start; NULL: none */
 } ROLES[] = {
     {"cluster-admin", {EVERYTHING}, "system:masters"},
     {"admin", {GIVE, EDIT, VIEW}, NULL},
@@ -126,7 +126,7 @@ static const struct {
     {PIPELINE_RUNNER, {RUN_PIPELINES}, NULL},
 };
 
-/* The accounts of an installation of Kubeflow, each with a role in its own namespace. */
+/* The service accounts of a Kubeflow installation, each with a role in its own namespace. */
 static const struct {
     const char *namespace_, *name, *role;
 } ACCOUNTS[] = {

@@ -1,4 +1,5 @@
-/* The API server as a function; see engine.h. Who asks, what is asked, and who answers it. */
+/* The API server as a function; see engine.h. Identifies the sender of a request and passes the
+ * request to the handler of its path. */
 #include "engine/engine.h"
 
 #include "base/mem.h"
@@ -22,8 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who may read what is open to all, and nothing else. */
-static const struct identity NOBODY = {.name = "system:anonymous"};
+/* The sender of a request without a token. It may only read what is open to all. */
+static const struct identity ANONYMOUS = {.name = "system:anonymous"};
 
 struct engine {
     struct loop *loop;
@@ -188,7 +189,7 @@ static const struct identity *identify_sender(struct engine *engine, struct http
     if (identity)
         exchange->user = identity->name;
     else
-        identity = &NOBODY;
+        identity = &ANONYMOUS;
     if (impersonation_header(request->headers) &&
         impersonation_apply(exchange->arena, engine_policy(engine), identity, request->headers,
                             &identity, err) < 0)
@@ -211,7 +212,7 @@ static const struct http_request *forgive_slash(struct arena *arena,
     if (kept == size ||
         !(str_has_prefix(path, "/api/") || str_has_prefix(path, "/apis/") ||
           (kept == strlen("/version") && str_has_prefix(path, "/version"))) ||
-        route_proxy_rest(path)) /* another server's path: there it may mean something */
+        route_proxy_rest(path)) /* a path of another server, where the slash may have a meaning */
         return request;
     struct http_request *forgiven = ARENA_NEW(arena, struct http_request);
     *forgiven = *request;
@@ -219,7 +220,7 @@ static const struct http_request *forgive_slash(struct arena *arena,
     return forgiven;
 }
 
-/* Only such a request has a body that the server would have to keep. */
+/* Whether the header announces a body, which the server would have to keep in memory. */
 static bool announces_body(const struct http_request *request)
 {
     const char *length = http_header_get(request->headers, "Content-Length");
@@ -230,7 +231,7 @@ static bool announces_body(const struct http_request *request)
 void engine_admit(struct http_exchange *exchange, void *context)
 {
     struct engine *engine = context;
-    /* The exchange keeps its own, which the body is put into. */
+    /* The exchange keeps its own request, which the body is read into. */
     const struct http_request *request = forgive_slash(exchange->arena, exchange->request);
     struct err err = ERR_INIT;
     struct route route;
@@ -240,10 +241,10 @@ void engine_admit(struct http_exchange *exchange, void *context)
         return;
     }
     exchange->admission = identity;
-    if (identity == &NOBODY)
+    if (identity == &ANONYMOUS)
         exchange->body_max = 0;
-    /* The handler asks the roles again: they may have changed while the body came. What is no
-     * resource is the handler's to refuse. */
+    /* engine_handle() checks the roles again, since they may change while the body arrives. It also
+     * refuses paths that are no resources. */
     if (announces_body(request) && route_is_resource(request->path) &&
         route_parse(exchange->arena, engine->registry, request->method, request->path,
                     request->query, &route, NULL) == 0)

@@ -1,5 +1,5 @@
-/* Workflows as the API server sees them: the types of their fields. What the fields mean is the
- * workflow controller's to judge, on any cluster. Its status is no subresource, as in Argo. */
+/* The row of Workflows. The API server only validates the types of fields. The workflow controller
+ * validates the rest, on any cluster (validate.h). As in Argo, the status is no subresource. */
 #include "pipeline/workflow_kind.h"
 
 #include "kube/kinds/row.h"

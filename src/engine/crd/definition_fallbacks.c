@@ -1,5 +1,5 @@
-/* Defaults in a schema must be what they would be refused for otherwise: valid, and without unknown
- * fields; see definition.h. */
+/* Checks the defaults in a schema: each must be valid by that schema and have no unknown fields;
+ * see definition.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/crd/definition.h"
@@ -8,7 +8,7 @@
 #include "kube/schema/default.h"
 #include "kube/schema/validate.h"
 
-/* Below the path of the default. */
+/* Adds the errors of `from` with their fields below `path`. */
 static void take_errors(struct field_errors *errors, const char *path,
                         const struct field_errors *from)
 {
@@ -27,7 +27,7 @@ static void check_fallback(struct field_errors *errors, const char *path, const 
                            const struct json *fallback)
 {
     struct arena *arena = errors->arena;
-    /* As a field of an object, which is all that can be read. */
+    /* schema_compile() only takes objects, so the schema becomes that of a field. */
     struct json *holder = json_object(arena), *properties = json_object(arena);
     json_set(arena, properties, "value", json_clone(arena, schema));
     json_set_string(arena, holder, "type", "object");
@@ -42,7 +42,7 @@ static void check_fallback(struct field_errors *errors, const char *path, const 
     }
     const struct schema *value = &schema_field(compiled->object, "value")->value;
     const char *type = json_get_string(schema, "type", ""), *is = schema_type_name(fallback);
-    if (value->type == SCHEMA_ANY && type[0]) { /* one that there is not */
+    if (value->type == SCHEMA_ANY && type[0]) { /* a type that does not exist */
         field_invalid(errors, path, json_string(arena, is), " in body must be of type %s: \"%s\"",
                       type, is);
         return;

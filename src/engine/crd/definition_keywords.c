@@ -1,5 +1,5 @@
-/* Which keywords of OpenAPI a schema may have, and what those of Kubernetes ask of others; see
- * definition.h. */
+/* Checks which keywords of OpenAPI a schema has, and what the x-kubernetes-… extensions require of
+ * other keywords; see definition.h. */
 #include "base/json/json_names.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -36,7 +36,7 @@ static bool words_contain(const char *const *words, const char *word)
 
 /* ---- Not in Kubernetes ----------------------------------------------------------------------- */
 
-/* False where it has what no structural schema can have. */
+/* Returns false if the schema has a keyword that no structural schema can have. */
 static bool check_forbidden(struct field_errors *errors, const char *path,
                             const struct json *schema)
 {
@@ -70,7 +70,7 @@ static bool check_forbidden(struct field_errors *errors, const char *path,
 
 /* ---- x-kubernetes-… -------------------------------------------------------------------------- */
 
-/* The type it must have where `extension` is given. */
+/* Requires the type of the schema because it has `extension`. */
 static void check_extension_type(struct field_errors *errors, const char *path,
                                  const struct json *schema, const char *type, const char *extension)
 {
@@ -94,7 +94,8 @@ static void check_map_type(struct field_errors *errors, const char *path, const 
                           words);
 }
 
-/* Elements that are told apart by their value are owned as wholes. */
+/* The elements of a set are compared as whole values. Lists and objects among them must be atomic.
+ */
 static void check_set_items(struct field_errors *errors, const char *path, const struct json *items)
 {
     struct json *none = json_string(errors->arena, "null");

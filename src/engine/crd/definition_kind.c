@@ -1,4 +1,4 @@
-/* The row of CustomResourceDefinitions. */
+/* The row of CustomResourceDefinitions: how the API serves them. */
 #include "engine/crd/definition.h"
 #include "kube/kinds/row.h"
 

@@ -1,4 +1,5 @@
-/* What the registry serves of a definition: a row for each version; see definition.h. */
+/* Makes the rows of a custom resource from its definition, one per served version; see
+ * definition.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/crd/definition.h"
@@ -34,7 +35,7 @@ static const char *const *copy_list(struct arena *arena, const struct json *list
 
 /* ---- Subresources ---------------------------------------------------------------------------- */
 
-/* ".spec.replicas" without the dot. */
+/* A path of the definition without its first dot: "spec.replicas". */
 static const char *scale_path(struct arena *arena, const struct json *scale, const char *name)
 {
     const char *path = json_get_string(scale, name, "");
@@ -72,7 +73,7 @@ make_subresources(struct arena *arena, const struct json *version, const char *k
 /* ---- Fields -----------------------------------------------------------------------------------
  */
 
-/* ".spec.color" selects by "spec.color". */
+/* The selectable field ".spec.color" becomes the field selector "spec.color". */
 static const char *const *make_fields(struct arena *arena, const struct json *version)
 {
     const struct json *given = json_get(version, "selectableFields");
@@ -102,7 +103,7 @@ static const char *api_version(struct arena *arena, const struct json *spec, con
     return arena_printf(arena, "%s/%s", json_get_string(spec, "group", ""), version);
 }
 
-/* Names, and where its objects are. */
+/* Fills in the names of the resource, its version and its storage name. */
 static void fill_identity(struct registry_definition *definition, struct kube_kind *row,
                           const struct json *spec, const struct json *version)
 {
@@ -153,7 +154,7 @@ static void fill_row(struct registry_definition *definition, struct kube_kind *r
     row->columns = *kube_columns_make(arena, json_get(version, "additionalPrinterColumns"));
     row->generation = true;
     row->warning = deprecation_warning(arena, row, version);
-    /* Nothing new where all is about to go. */
+    /* No new objects are created while the definition is being deleted. */
     if (kube_meta_is_deleting(object))
         row->verbs &= ~(unsigned)VERB_CREATE;
 }
@@ -172,8 +173,8 @@ static bool serves_any(const struct json *spec)
     return false;
 }
 
-/* A definition that goes takes its objects along. Where none of its versions is served they are
- * reached in the one that is stored: nobody could delete them else. */
+/* The objects of a deleted definition are deleted first. If it serves no version, they are served
+ * in the stored version, because the controller could not delete them otherwise. */
 static bool is_served(const struct json *definition, const struct json *version)
 {
     const struct json *spec = json_get(definition, "spec");
@@ -199,7 +200,7 @@ struct registry_definition *definition_rows(const struct json *definition)
     return made;
 }
 
-/* Others are older to it, so that it is found by what an owner says of itself. */
+/* All other served versions, as older ones: an owner reference may name any of them. */
 static const struct kube_older_version *other_versions(struct arena *arena, const struct json *spec,
                                                        const struct json *watched)
 {

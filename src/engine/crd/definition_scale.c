@@ -1,6 +1,6 @@
-/* What a Scale shows of a custom object, held as upstream holds it: numbers of replicas are whole,
- * none is below 0 or too large for a Scale, and the selector is a text. Complaints quote values as
- * Go prints them. */
+/* Checks the values of a custom object that its Scale shows, as Kubernetes does: replica counts are
+ * integers from 0 to the maximum of a Scale, the selector is a string. Messages quote values as Go
+ * prints them. */
 #include "engine/crd/definition.h"
 
 #include "base/buf.h"
@@ -53,8 +53,8 @@ static void write_quoted(const struct json *value, struct buf *buf)
     }
 }
 
-/* The value at the path, NULL where there is none. Where it is of another type, or something above
- * it is no object, that is told. */
+/* Returns the value at the path, or NULL if there is none. Adds an error if the value has another
+ * type, or if a value above it is no object. */
 static const struct json *find_scale_value(struct field_errors *errors, const char *path,
                                            const struct json *object, enum json_type type)
 {

@@ -1,4 +1,4 @@
-/* Which names a definition may have, and what is said of it; see definition.h. */
+/* The status of a definition: its accepted names and its conditions; see definition.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/crd/definition.h"
@@ -56,7 +56,8 @@ static bool name_is_listed(const char *const *names, const char *name)
     return false;
 }
 
-/* Whether another resource of the group has it: as a name of the resource, or as that of a kind. */
+/* Whether another resource of the group has the name: as its kind if `kind`, else as the name of
+ * the resource. */
 static bool is_taken(const struct registry *registry, const struct json *definition,
                      const char *name, bool kind)
 {
@@ -77,7 +78,7 @@ static bool is_taken(const struct registry *registry, const struct json *definit
 struct naming {
     const struct registry *registry;
     const struct json *definition, *names;
-    const char *reason, *message; /* of what is taken; NULL: nothing is */
+    const char *reason, *message; /* of the name that is taken; NULL: none is */
 };
 
 static void accept_name(struct arena *arena, struct naming *naming, struct json *accepted,
@@ -143,7 +144,7 @@ static void note_stored_version(struct arena *arena, struct json *definition)
     }
 }
 
-/* Once it is established it stays so: only its names may be refused from then on. */
+/* A definition that is established stays so. After that only its new names may be refused. */
 void definition_set_status(struct arena *arena, const struct registry *registry,
                            struct json *definition, int64_t now_ms)
 {

@@ -1,5 +1,5 @@
-/* Structural schemas: each level says its type outside of allOf and its kin, so that there is one
- * answer to which fields there are; see definition.h. */
+/* Checks that a schema is structural: each level has its type outside of allOf, anyOf, oneOf and
+ * not, so that it is clear which fields exist; see definition.h. */
 #include "base/mem.h"
 #include "base/pattern/pattern.h"
 #include "base/str.h"
@@ -20,9 +20,9 @@ static const char *schema_type_of(const struct json *schema)
     return json_get_string(schema, "type", "");
 }
 
-/* ---- Parts of allOf and its kin -------------------------------------------------------------- */
+/* ---- Parts of allOf, anyOf, oneOf and not ---------------------------------------------------- */
 
-/* `anyOf: [{type: integer}, {type: string}]` alone may speak of types. */
+/* Only `anyOf: [{type: integer}, {type: string}]` may contain types. */
 static bool is_int_or_string(const struct json *any_of)
 {
     static const char *const types[] = {"integer", "string"};
@@ -167,7 +167,7 @@ static void check_extensions(struct field_errors *errors, const char *path,
                        "x-kubernetes-preserve-unknown-fields");
 }
 
-/* Of the metadata of whole objects only the name may be restricted. */
+/* Whether the schema of the root metadata restricts nothing but name and generateName. */
 static bool is_plain_metadata(const struct json *metadata)
 {
     JSON_EACH (member, metadata) {
@@ -182,7 +182,7 @@ static bool is_plain_metadata(const struct json *metadata)
     return true;
 }
 
-/* What the server itself fills in. */
+/* Fields that the server itself fills in must have no default. */
 static void check_no_defaults(struct field_errors *errors, const char *path,
                               const struct json *properties)
 {

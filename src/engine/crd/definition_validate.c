@@ -1,4 +1,4 @@
-/* The rules of a definition besides those of its schemas, and its defaults; see definition.h. */
+/* The defaults of a definition, and its validation except for the schemas; see definition.h. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -76,7 +76,7 @@ static void check_definition_names(struct field_errors *errors, const struct jso
                       "kind and listKind may not be the same");
 }
 
-/* "a.b" ends with "k8s.io" as a whole piece. */
+/* Whether the group is "k8s.io" or "kubernetes.io", or a subdomain of them. */
 static bool is_protected(const char *group)
 {
     static const char *const owners[] = {"k8s.io", "kubernetes.io"};
@@ -132,7 +132,7 @@ static void check_own_name(struct field_errors *errors, const struct json *defin
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 
-/* Whether the word is one of "a,b,c". */
+/* Whether the word is an element of a list such as "a,b,c". */
 static bool list_has_word(const char *list, const char *word)
 {
     size_t size = strlen(word);
@@ -168,7 +168,7 @@ static void check_column(struct field_errors *errors, const char *path, const st
                       "must be a simple json path starting with .");
 }
 
-/* Only names, no positions: it is written through, too. */
+/* A path of a Scale may have names but no list positions, because a Scale is also written. */
 static void check_scale_path(struct field_errors *errors, const char *at, const struct json *path,
                              const char *const *below)
 {
@@ -250,7 +250,7 @@ static void check_versions(struct field_errors *errors, const struct json *versi
         stored += json_get_bool(version, "storage", false);
         twice |= map_put(&known, json_get_string(version, "name", ""), version) != NULL;
     }
-    /* The versions themselves would be pages long. */
+    /* The message does not show the versions, which may be pages long. */
     struct json *names = json_array(errors->arena);
     JSON_EACH (version, versions)
         json_append(names, json_string(errors->arena, json_get_string(version, "name", "")));
@@ -313,7 +313,7 @@ static void check_immutable(struct field_errors *errors, const struct json *defi
     }
 }
 
-/* A version that objects may still be stored in stays. */
+/* A version in which objects may still be stored must stay in the spec. */
 static void check_stored(struct field_errors *errors, const struct json *definition)
 {
     size_t position = 0;
@@ -337,7 +337,7 @@ void definition_validate(struct field_errors *errors, const struct json *definit
     if (old)
         check_immutable(errors, definition, old);
     if (errors->count > before)
-        return; /* the rest would only repeat it */
+        return; /* further errors would only repeat this one */
     check_own_name(errors, definition);
     check_group(errors, definition);
     check_scope(errors, spec);

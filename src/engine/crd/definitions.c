@@ -1,4 +1,4 @@
-/* Definitions of the store in the registry; see definitions.h. */
+/* Keeps the registry in step with the definitions in the store; see definitions.h. */
 #include "engine/crd/definitions.h"
 
 #include "base/mem.h"
@@ -25,7 +25,8 @@ static void definitions_retire(struct definitions *definitions, const char *name
     definitions->on_retired(definitions->context, name);
 }
 
-/* What cannot be read is not served; what is stored was checked when it came. */
+/* Serves the stored definition. One that cannot be read is not served. A stored definition was
+ * validated when it was written. */
 static void definitions_learn(struct definitions *definitions, struct store_object *stored)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -33,7 +34,7 @@ static void definitions_learn(struct definitions *definitions, struct store_obje
     struct json *object;
     struct registry_definition *rows = NULL;
     if (registry_is_built_in(definitions->registry, name))
-        return; /* Kubeflow's own, say: the kind goes on as it is */
+        return; /* for example Kubeflow's definition of TFJob: the built-in row stays */
     if (stored_read(arena, stored, &object, NULL) == 0)
         rows = definition_rows(object);
     if (rows)

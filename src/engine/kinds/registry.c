@@ -152,7 +152,7 @@ void registry_remove(struct registry *registry, const char *name)
 
 /* ---- Looking --------------------------------------------------------------------------------- */
 
-/* Visits rows in the order of registry_at(), each in one step. */
+/* Visits the rows in the order of registry_at(), in constant time per row. */
 struct walk {
     size_t built_in, definition, row;
 };
@@ -290,7 +290,7 @@ struct version_rank {
     int64_t major, minor;
 };
 
-/* The number that begins there, without leading zeroes. */
+/* Reads the number at *at and moves *at behind it. False for a leading zero and for no number. */
 static bool version_take_number(const char **at, int64_t *ret)
 {
     size_t size = strspn(*at, "0123456789");

@@ -68,7 +68,7 @@ int stored_check(const struct json *object, struct err *err)
     return size.bytes > limits.bytes ? refuse_bytes(limits.bytes, err) : 0;
 }
 
-/* What every reader needs of an object: that it is one, and that its metadata has the right types.
+/* Checks what every reader relies on: the value is an object and its metadata has the right types.
  * Changes the tree. */
 static int check_form(struct arena *arena, struct json *object, struct err *err)
 {
@@ -116,7 +116,8 @@ int stored_encode(const struct json *object, unsigned known, struct buf *ret, st
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* "/pods/default/x" without "/pods/": what identifies the object within its resource. */
+/* The part of a key that identifies the object within its resource: "default/x" of
+ * "/pods/default/x". */
 static const char *place_of(const char *key)
 {
     const char *slash = key[0] ? strchr(key + 1, '/') : NULL;
@@ -208,7 +209,7 @@ struct json *stored_placeholder(struct arena *arena, const struct kube_kind *res
     return kube_object_make(arena, &resource->id, namespace_, name);
 }
 
-/* A removal that fails leaves the object as it is, and the store tells every later write why. */
+/* Ignores a failed removal: the object stays, and the store reports the reason to later writes. */
 static void on_removed(void *context, const struct store_object *object, const struct err *err)
 {
 }

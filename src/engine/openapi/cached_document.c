@@ -1,4 +1,4 @@
-/* Documents about the API; see document.h. */
+/* Documents about the API; see cached_document.h. */
 #include "engine/openapi/cached_document.h"
 
 #include "base/hash.h"
@@ -14,7 +14,7 @@ void cached_document_hash(const void *data, size_t size, char ret[CACHED_DOCUMEN
     snprintf(ret, CACHED_DOCUMENT_HASH_SIZE, "%016" PRIX64, hash_fnv1a(HASH_FNV_START, data, size));
 }
 
-/* If-None-Match: any of a list of tags, weak ones as well. */
+/* Whether If-None-Match lists the tag, as a strong or a weak one. */
 static bool client_has(const struct http_request *request, const char *tag)
 {
     const char *known = http_header_get(request->headers, "If-None-Match");

@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-/* kubectl warns when the server is more than one minor version away from it; whatever we say some
- * will, so we name the middle of those that work. */
+/* kubectl warns if the server's minor version differs from its own by more than one. No version
+ * avoids that for all clients, so this is the middle of the versions that work. */
 static const char KUBERNETES_MAJOR[] = "1", KUBERNETES_MINOR[] = "28";
 
 static struct json *make_typed_object(struct arena *arena, const char *kind,
@@ -112,7 +112,8 @@ static void fill_group(struct arena *arena, const struct registry *registry, str
     json_set(arena, entry, "preferredVersion", version_entry(arena, group, list[0]));
 }
 
-/* The one address there is, as who asks knows it; and unlike all else it names no version. */
+/* The answer to /api: the versions of the core group, and the address at which the client reached
+ * the server. It is the only answer without apiVersion. */
 static struct json *api_versions(struct arena *arena, const char *host)
 {
     struct json *versions = json_object(arena);
@@ -178,7 +179,7 @@ static void add_path(struct arena *arena, struct json *paths, const char *path)
     json_append(paths, json_string(arena, path));
 }
 
-/* `/`: where there is anything. */
+/* The answer to `/`: all paths. */
 static struct json *make_root(struct arena *arena, const struct registry *registry)
 {
     struct json *json = json_object(arena), *paths = json_ensure_array(arena, json, "paths");
@@ -220,7 +221,7 @@ static struct json *make_document(struct arena *arena, const struct registry *re
     return NULL;
 }
 
-/* The version of the one-answer form that a clause asks for; NULL: another. */
+/* The version of aggregated discovery that a clause asks for; NULL if it asks for another form. */
 static const char *aggregated_version(const struct accept_clause *clause)
 {
     static const char *const versions[] = {"v2", "v2beta1"};
@@ -233,8 +234,8 @@ static const char *aggregated_version(const struct accept_clause *clause)
     return NULL;
 }
 
-/* The form that is wanted most of those there are: *ret_version is the one-answer form's, NULL for
- * plain JSON. False: none. */
+/* Chooses the form that the client prefers. *ret_version is the version of aggregated discovery, or
+ * NULL for plain JSON. Returns false if the client accepts none of the forms. */
 static bool choose_form(const struct accept *accept, bool has_aggregated, const char **ret_version)
 {
     for (size_t i = 0; i < accept->count; i++) {

@@ -1,4 +1,4 @@
-/* JSON into gnostic's messages, by their tables; see openapi_gnostic.h. */
+/* Encodes JSON as gnostic's messages, by their tables; see gnostic.h. */
 #include "engine/openapi/gnostic.h"
 
 #include "base/protobuf_write.h"
@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* A message whose size is not known yet: the varint of its size has a fixed width, which every
- * reader takes, and is filled in at the end. So nothing is written twice. */
+/* The size of a message is written as a varint of fixed width, which every decoder reads, and is
+ * filled in when the message ends. Therefore nothing is written twice. */
 enum { LENGTH_WIDTH = 4 };
 
 static size_t begin_message(struct buf *buf, uint32_t number)
@@ -33,7 +33,7 @@ static void end_message(struct buf *buf, size_t start)
             (char)((size & 0x7f) | (i + 1 < LENGTH_WIDTH ? 0x80 : 0));
 }
 
-/* The messages around a value: `starts` has room for GNOSTIC_AROUND_MAX. */
+/* Begins the messages around a value. `starts` has room for GNOSTIC_AROUND_MAX. */
 static size_t begin_around(struct buf *buf, const uint8_t *around, size_t *starts)
 {
     size_t count = 0;
@@ -60,7 +60,7 @@ static void put_yaml(struct buf *buf, uint32_t number, const struct json *value)
 static void put_message(struct buf *buf, const struct gnostic_message *message,
                         const struct json *object);
 
-/* An object of the field's own sort, or what refers to one. */
+/* Writes an object of the field's message, or a reference to one. */
 static void put_object(struct buf *buf, const struct gnostic_field *field,
                        const struct json *object)
 {
@@ -116,7 +116,7 @@ static void put_scalar(struct buf *buf, const struct json *value)
         protobuf_put_string(buf, STRING, value->text);
 }
 
-/* What has a message of its own, and perhaps others around it. */
+/* Writes a value that is a message, with the messages around it. */
 static void put_nested(struct buf *buf, const struct gnostic_field *field, const struct json *value)
 {
     size_t starts[GNOSTIC_AROUND_MAX], outer = begin_message(buf, field->number);
@@ -138,7 +138,7 @@ static void put_nested(struct buf *buf, const struct gnostic_field *field, const
 static void put_gnostic_value(struct buf *buf, const struct gnostic_field *field,
                               const struct json *value)
 {
-    /* Of a list each element is the field once more. */
+    /* Each element of a list becomes one occurrence of the field. */
     if (value->type == JSON_ARRAY && field->type != GNOSTIC_SCALAR) {
         JSON_EACH (element, value)
             put_gnostic_value(buf, field, element);

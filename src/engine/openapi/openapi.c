@@ -1,5 +1,5 @@
-/* OpenAPI over HTTP; see openapi.h. Nothing is kept: a document takes some milliseconds to make,
- * and what is served may change between two requests. */
+/* OpenAPI over HTTP; see openapi.h. No document is cached: one takes some milliseconds to make, and
+ * the kinds that are served may change between two requests. */
 #include "engine/openapi/openapi.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 enum { DOCUMENT_MAX = 64 * 1024 * 1024 };
 
 #define JSON_TYPE "application/json"
-/* Not the name that kubectl asks for: that one has an '@' no media type may contain. */
+/* The type of the answer. kubectl asks for a name with an '@', which no media type may contain. */
 #define GNOSTIC_TYPE(version_)                                                                     \
     "application/com.github.proto-openapi.spec." version_ ".v1.0+protobuf"
 #define GNOSTIC_TYPE_ASKED(version_)                                                               \
@@ -34,7 +34,8 @@ struct form {
 static const struct form GNOSTIC_V2 = {GNOSTIC_TYPE("v2"), GNOSTIC_TYPE_ASKED("v2")};
 static const struct form GNOSTIC_V3 = {GNOSTIC_TYPE("v3"), GNOSTIC_TYPE_ASKED("v3")};
 
-/* JSON or the other form, whichever the client wants most; NULL: neither, and it is told so. */
+/* The media type that the client prefers: JSON or that of `form`. Returns NULL if it accepts
+ * neither; the exchange is answered then. */
 static const char *choose_openapi_form(struct http_exchange *exchange, const struct form *form)
 {
     struct accept accept;
@@ -72,7 +73,7 @@ static void respond_v2(struct http_exchange *exchange, const struct source *sour
 
 /* ---- Version 3 ------------------------------------------------------------------------------- */
 
-/* Whatever the form, the hash is that of the JSON: it names a state of the document. */
+/* The hash is that of the JSON in every form, since it names a state of the document. */
 static void write_v3(const struct source *source, const char *group, const char *version,
                      const char *type, struct buf *body, char ret_hash[CACHED_DOCUMENT_HASH_SIZE])
 {
@@ -130,8 +131,8 @@ static void respond_index(struct http_exchange *exchange, const struct source *s
     cached_document_respond(exchange, JSON_TYPE, NULL, text, strlen(text));
 }
 
-/* An address with a hash names one state of the document, and that one never changes: it may be
- * kept for ever; one of another state leads to the one that is now. */
+/* An address with a hash names one state of the document, which never changes and may be cached for
+ * ever. The address of another state is redirected to that of the current one. */
 static void respond_v3(struct http_exchange *exchange, const struct source *source,
                        const char *group, const char *version)
 {
@@ -192,7 +193,7 @@ bool openapi_handle(struct http_exchange *exchange, const struct registry *regis
     if (!is_index &&
         (name[0] != '/' || !parse_name(exchange->arena, registry, name + 1, &group, &version)))
         return false;
-    if (is_index) /* which has one form, whatever is asked for */
+    if (is_index) /* the index only exists as JSON, whatever the client asks for */
         respond_index(exchange, &source);
     else
         respond_v3(exchange, &source, group, version);

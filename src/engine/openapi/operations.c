@@ -1,4 +1,4 @@
-/* One operation of a path; see openapi_operations.h. */
+/* One operation of a path; see operations.h. */
 #include "engine/openapi/operations.h"
 
 #include "base/mem.h"
@@ -46,7 +46,7 @@ static const struct parameter {
     {"timestamps", "boolean", "begin each line with the moment it was written", 0},
 };
 
-/* In the words of Kubernetes: the beginning of the operation's name, and what it does. */
+/* In the words of Kubernetes: the start of the operation's name, and its description. */
 static const struct verb_words {
     enum kube_verb verb;
     const char *method, *name, *action, *doc;
@@ -74,7 +74,8 @@ const char *openapi_method(enum kube_verb verb)
     return words ? words->method : NULL;
 }
 
-/* Whether it changes the protocol of the connection: what is sent there are options of it. */
+/* Whether the operation changes the protocol of the connection, such as exec. Its kind is that of
+ * its options. */
 static bool operation_connects(const struct openapi_operation *operation)
 {
     return operation->sub && str_has_suffix(operation->sub->kind, "Options");
@@ -124,7 +125,7 @@ static const char *const JSON_TYPES[] = {"application/json", NULL};
 static const char *const BODY_TYPES[] = {"application/json", "application/vnd.kubernetes.protobuf",
                                          NULL};
 static const char *const TEXT_TYPES[] = {"text/plain", NULL};
-/* Custom resources have no strategic patches, and kubectl sends what stands here. */
+/* Custom resources take no strategic patches. kubectl sends the types that stand here. */
 static const char *const PATCH_TYPES[] = {
     "application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml",
     "application/strategic-merge-patch+json", NULL};
@@ -140,7 +141,7 @@ static struct json *make_strings(struct arena *arena, const char *const *list)
     return array;
 }
 
-/* The schema of a body, as version 3 has it: once for each type of content. */
+/* The schema of a body in version 3: once per media type. */
 static struct json *make_content(struct arena *arena, const char *const *media, struct json *schema)
 {
     struct json *content = json_object(arena);
@@ -156,7 +157,7 @@ static bool is_own_kind(const struct openapi_operation *operation)
            (!operation->sub->group && str_eq(operation->sub->kind, operation->resource->id.kind));
 }
 
-/* What is read and written there; NULL where it is no object. */
+/* A reference to the type that the operation reads and writes; NULL if that is no object. */
 static struct json *refer_object(struct openapi_types *types,
                                  const struct openapi_operation *operation)
 {
@@ -259,7 +260,7 @@ static void append_capital(struct buf *name, const char *word, size_t size)
         buf_append(name, word + 1, size - 1);
 }
 
-/* "RbacAuthorization", "KubeflowOrg", "Core"; the groups of Kubernetes are not called after it. */
+/* Appends "RbacAuthorization", "KubeflowOrg" or "Core": the group, without ".k8s.io". */
 static void append_group(struct buf *name, const char *group)
 {
     if (group[0] == '\0')

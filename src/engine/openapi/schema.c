@@ -1,4 +1,4 @@
-/* Definitions from field tables; see openapi_schema.h. */
+/* Makes definitions from field tables; see schema.h. */
 #include "engine/openapi/schema.h"
 
 #include "base/str.h"
@@ -9,7 +9,7 @@
 
 static const char KINDS[] = "x-kubernetes-group-version-kind";
 
-/* Values that Kubernetes gives a name of their own, though they are plain ones. */
+/* Scalar types that Kubernetes defines under a name. */
 struct scalar {
     const char *name, *doc, *format;
 };
@@ -58,7 +58,7 @@ struct json *openapi_group_version_kind(struct arena *arena, const char *group, 
 
 /* ---- References ------------------------------------------------------------------------------ */
 
-/* True the first time. */
+/* Marks the type as defined. Returns true the first time. */
 static bool learn_type(struct openapi_types *types, const void *type)
 {
     for (size_t i = 0; i < types->known.count; i++)
@@ -98,7 +98,7 @@ static struct json *refer_scalar(struct openapi_types *types, const struct scala
     if (learn_type(types, scalar)) {
         struct json *json = json_object(arena);
         json_set_string(arena, json, "description", scalar->doc);
-        /* Only version 3 can say that it is one of two. */
+        /* Only version 3 can express one of two types. */
         if (scalar == &INT_OR_STRING && types->version == OPENAPI_V3)
             set_either(arena, json, "integer", "string");
         else if (scalar == &QUANTITY && types->version == OPENAPI_V3)
@@ -170,7 +170,7 @@ static struct json *write_type(struct openapi_types *types, const struct schema 
     case SCHEMA_OBJECT:
         if (value->object->name)
             return openapi_refer(types, value->object);
-        /* Whoever reads version 2 takes a type that is told for all there is. */
+        /* Readers of version 2 reject other values if a type is given. */
         return types->version == OPENAPI_V2 && value->object->preserve
                    ? make_marked(arena, "x-kubernetes-preserve-unknown-fields")
                    : write_object_type(types, value->object);
@@ -191,7 +191,7 @@ static struct json *write_type(struct openapi_types *types, const struct schema 
 
 struct json *openapi_write_value(struct openapi_types *types, const struct schema *value)
 {
-    /* Version 2 cannot say that a value may also be null: nothing is said of it then. */
+    /* Version 2 cannot express null as a value, so it gives no type. */
     if (value->nullable && types->version == OPENAPI_V2)
         return json_object(types->arena);
     struct json *json = write_type(types, value);
@@ -214,8 +214,8 @@ static void describe_field(struct arena *arena, struct json *json, const struct 
         json_set_string(arena, json, "description", field->doc);
 }
 
-/* In version 3 nothing stands beside a reference: it becomes one of one that all hold, and what was
- * said of it is said of that. */
+/* In version 3 no keyword may stand beside a reference. Therefore the reference becomes the only
+ * element of allOf, and the other keywords stand beside allOf. */
 static struct json *beside_reference(struct arena *arena, const struct json *value)
 {
     struct json *json = json_object(arena), *make_reference = json_object(arena);
@@ -267,7 +267,7 @@ static struct json *write_object_type(struct openapi_types *types,
     return json;
 }
 
-/* The kinds that are objects of this type. */
+/* The kinds whose objects have this type. */
 static struct json *kinds_of(struct openapi_types *types, const struct schema_object *object)
 {
     struct arena *arena = types->arena;
@@ -312,8 +312,8 @@ struct json *openapi_refer(struct openapi_types *types, const struct schema_obje
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
-/* A type without a name gets that of its kind with the pieces of the group turned round:
- * "com.example.v1.Lamp". */
+/* The name of a kind's type. A type without a name gets the name of its kind behind the group in
+ * reverse order: "com.example.v1.Lamp". */
 static const char *name_of_kind(struct arena *arena, const struct kube_kind *resource)
 {
     const struct kube_resource *id = &resource->id;
@@ -351,7 +351,7 @@ static struct json *write_kind_list(struct openapi_types *types, const struct ku
 struct json *openapi_refer_list(struct openapi_types *types, const struct kube_kind *resource)
 {
     const char *name = arena_printf(types->arena, "%sList", name_of_kind(types->arena, resource));
-    /* The list has no type in the tables: the resource stands for it. */
+    /* The tables have no types of lists, so the row itself marks the list as defined. */
     if (learn_type(types, resource))
         json_set(types->arena, types->definitions, name, write_kind_list(types, resource));
     return make_reference(types, name);

@@ -1,4 +1,4 @@
-/* Deployments and ReplicaSets: what they are when they do not say, and which are refused. */
+/* Deployments and ReplicaSets: their rows, defaults and validation. */
 #include "kube/kinds/row.h"
 
 #include "base/str.h"
@@ -29,7 +29,7 @@ static void deployment_defaults(struct arena *arena, struct json *deployment)
     default_string(arena, rolling, "maxSurge", "25%");
 }
 
-/* The status is the controller's word alone. */
+/* Only the controller may set the status. */
 static void replica_set_create(struct arena *arena, struct json *set)
 {
     struct json *status = json_object(arena);
@@ -63,7 +63,7 @@ static void validate_template(struct field_errors *errors, const struct json *sp
                         "activeDeadlineSeconds in ReplicaSet is not Supported");
 }
 
-/* What both kinds have: a selector, and a template that it selects. */
+/* Validates what both kinds have: a selector, and a pod template that it must match. */
 static void validate_pods(struct field_errors *errors, const struct json *spec)
 {
     const struct json *selector = json_get(spec, "selector");
@@ -86,7 +86,7 @@ static void validate_pods(struct field_errors *errors, const struct json *spec)
         validate_template(errors, spec, &parsed);
 }
 
-/* "25%": the number before the sign; -1 for what is none. */
+/* The number of a percentage such as "25%"; -1 if the value is no percentage. */
 static int64_t percent_of(const struct json *value)
 {
     const char *text = json_text(value);

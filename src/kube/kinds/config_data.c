@@ -1,4 +1,4 @@
-/* ConfigMaps and Secrets: maps of files and variables. */
+/* ConfigMaps and Secrets: their rows, defaults and validation. */
 #include "kube/kinds/row.h"
 
 #include "base/base64.h"
@@ -11,9 +11,9 @@
 
 #include <string.h>
 
-enum { DATA_MAX = 1024 * 1024 }; /* bytes of all values, as upstream */
+enum { DATA_MAX = 1024 * 1024 }; /* bytes of all values, as in Kubernetes */
 
-/* How many bytes the base64 text stands for. */
+/* The number of bytes that the base64 text encodes. */
 static size_t decoded_size(const struct json *text)
 {
     size_t size = text->size / 4 * 3;
@@ -69,11 +69,11 @@ static void configmap_validate(struct field_errors *errors, const struct json *m
                           json_string(errors->arena, value->name),
                           "duplicate of key present in binaryData");
     }
-    validate_size(errors, total, "[]"); /* as upstream names the whole */
+    validate_size(errors, total, "[]"); /* the field that Kubernetes names */
     validate_immutable(errors, map, old, maps);
 }
 
-/* Appends the member, or gives its value to the one that has its name. */
+/* Appends the member, or replaces the value of the member of the same name. */
 static void put_member(struct json_names *names, struct json *object, struct json *member)
 {
     if (json_names_add(names, object, member, strlen(member->name))) {
@@ -86,7 +86,7 @@ static void put_member(struct json_names *names, struct json *object, struct jso
     old->size = member->size;
 }
 
-/* stringData is a way to write, never to read: it goes into data, encoded. */
+/* stringData can be written but not read: its values are encoded and moved into data. */
 static void secret_defaults(struct arena *arena, struct json *secret)
 {
     if (str_is_empty(json_get_string(secret, "type", "")))
@@ -114,7 +114,7 @@ static void secret_defaults(struct arena *arena, struct json *secret)
 
 #define ACCOUNT_ANNOTATION "kubernetes.io/service-account.name"
 
-/* What 'docker login' writes, where there is something. */
+/* Checks that the value, if there is one, is JSON as 'docker login' writes it. */
 static void validate_docker(struct field_errors *errors, const struct json *data, const char *key)
 {
     const char *encoded = json_get_string(data, key, NULL);
@@ -130,13 +130,13 @@ static void validate_docker(struct field_errors *errors, const struct json *data
                       "must be JSON, as 'docker login' writes it");
 }
 
-/* What secrets of a type must hold. */
+/* Checks that a secret has the keys that its type requires. */
 static void validate_secret_type(struct field_errors *errors, const struct json *secret)
 {
     static const struct {
         const char *type, *keys[3];
-        bool any;    /* one of them is enough */
-        bool filled; /* "" is as good as nothing */
+        bool any;    /* one of the keys is enough */
+        bool filled; /* the value must not be empty */
     } rows[] = {
         {"kubernetes.io/dockercfg", {".dockercfg"}},
         {"kubernetes.io/dockerconfigjson", {".dockerconfigjson"}},

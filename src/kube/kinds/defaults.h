@@ -1,5 +1,5 @@
-/* Filling in what an object leaves out: a member that is missing, null or empty gets the value, one
- * that says something keeps it. */
+/* Sets defaults: a member that is missing, null or "" gets the value; any other member keeps its
+ * own. */
 #ifndef TRAINYARD_KUBE_KINDS_DEFAULTS_H
 #define TRAINYARD_KUBE_KINDS_DEFAULTS_H
 

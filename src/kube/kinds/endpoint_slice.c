@@ -1,4 +1,5 @@
-/* EndpointSlices as objects: what is refused. endpoint_slice.c makes those of services. */
+/* EndpointSlices: their row, defaults and validation. engine/controllers/endpoint_slice.c makes the
+ * slices of services. */
 #include "kube/kinds/row.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* Endpoints as objects: what is refused. */
+/* Endpoints: their row, defaults and validation. */
 #include "kube/kinds/row.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Events: what happened to an object. */
+/* Events: their row. */
 #include "kube/kinds/row.h"
 
 static const struct kube_column EVENT_COLUMNS[] = {

@@ -1,5 +1,5 @@
-/* What a Job is when it does not say, and the labels by which its pods are known: as Kubernetes
- * 1.28 writes them. */
+/* Jobs: their row, their defaults, and the generated labels by which their pods are known, as
+ * Kubernetes 1.28 writes them. job_validate.c validates them. */
 #include "kube/kinds/row.h"
 
 #include "base/str.h"
@@ -19,7 +19,7 @@ static void job_defaults(struct arena *arena, struct json *job)
 
 static void add_label(struct arena *arena, struct json *labels, const char *key, const char *value)
 {
-    if (!json_get(labels, key)) /* one that says otherwise is refused by validation */
+    if (!json_get(labels, key)) /* validation refuses a label with another value */
         json_set_string(arena, labels, key, value);
 }
 
@@ -29,8 +29,8 @@ static bool may_hold(const struct json *object, const char *name)
     return !value || value->type == JSON_NULL || value->type == JSON_OBJECT;
 }
 
-/* The uid in the selector makes the pods of this job match this job only, also after another of its
- * name. */
+/* The selector contains the uid of the job. Therefore it does not match the pods of an earlier job
+ * of the same name. */
 static void generate_selector(struct arena *arena, struct json *job, struct json *spec)
 {
     struct json *template_ = json_get(spec, "template");
@@ -49,7 +49,7 @@ static void generate_selector(struct arena *arena, struct json *job, struct json
               JOB_UID_LABEL, kube_meta_uid(job));
 }
 
-/* A job that has no labels has those of its pods. */
+/* A job without labels gets the labels of its pod template. */
 static void take_labels(struct arena *arena, struct json *job, const struct json *spec)
 {
     const struct json *labels = json_at(spec, "template", "metadata", "labels", NULL);
@@ -61,7 +61,7 @@ static void take_labels(struct arena *arena, struct json *job, const struct json
 static void job_create(struct arena *arena, struct json *job)
 {
     struct json *spec = json_get(job, "spec");
-    json_set(arena, job, "status", json_object(arena)); /* the controller's word alone */
+    json_set(arena, job, "status", json_object(arena)); /* only the controller may set it */
     if (spec && spec->type == JSON_OBJECT && !json_get_bool(spec, "manualSelector", false))
         generate_selector(arena, job, spec);
     take_labels(arena, job, spec);

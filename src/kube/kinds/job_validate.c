@@ -1,5 +1,5 @@
-/* Which Jobs are refused, in Kubernetes' words; and which fields, rather than to be ignored in
- * silence, because what they ask for is not done here. */
+/* Validation of Jobs, in Kubernetes' words. Fields that have no effect here are refused instead of
+ * silently ignored. */
 #include "kube/kinds/job.h"
 
 #include "base/mem.h"
@@ -47,7 +47,7 @@ static void validate_mode(struct field_errors *errors, const struct json *job,
         field_invalid(errors, "spec.parallelism", json_get(spec, "parallelism"),
                       "must be less than or equal to %d when completion mode is Indexed",
                       INDEXED_PARALLELISM_MAX);
-    /* The last index has the longest name. */
+    /* The pod of the last index has the longest name. */
     const char *host = arena_printf(errors->arena, "%s-%" PRId64, kube_meta_name(job),
                                     completions > 0 ? completions - 1 : 0);
     const char *complaint = meta_name_complaint(NAME_LABEL, host);
@@ -56,7 +56,7 @@ static void validate_mode(struct field_errors *errors, const struct json *job,
                       "will not able to create pod with invalid DNS label %s: %s", host, complaint);
 }
 
-/* What Kubernetes has and this has not. */
+/* Refuses the features of Kubernetes' Job controller that this one does not have. */
 static void refuse_undone(struct field_errors *errors, const struct json *spec)
 {
     static const char *const rows[][2] = {
@@ -91,7 +91,7 @@ static void validate_template(struct field_errors *errors, const struct json *sp
     const struct json *template_ = json_get(spec, "template");
     const char *policy = json_get_string(json_get(template_, "spec"), "restartPolicy", "Always");
     rule_template(errors, template_, "spec.template");
-    if (str_eq(policy, "Always")) /* what a pod has that says nothing */
+    if (str_eq(policy, "Always")) /* the default of a pod */
         field_required(errors, "spec.template.spec.restartPolicy",
                        "valid values: \"OnFailure\", \"Never\"");
     else
@@ -111,7 +111,7 @@ static void validate_generated_label(struct field_errors *errors, const struct j
         field_invalid(errors, field, json_get(labels, key), "%s", detail);
 }
 
-/* What the server makes up for a job that does not select by itself. */
+/* Checks the labels and the selector that the server generates for a job without manualSelector. */
 static void validate_generated(struct field_errors *errors, const struct json *job,
                                const struct json *labels, const struct kube_selector *selector)
 {

@@ -1,4 +1,4 @@
-/* Leases: who leads, and until when. They are renewed all the time, so what is checked is little.
+/* Leases: their row and validation. A lease is renewed every few seconds, so validation is short.
  */
 #include "kube/kinds/row.h"
 

@@ -1,4 +1,4 @@
-/* LimitRanges as objects: what they leave out and what is refused. */
+/* LimitRanges: their row, defaults and validation. */
 #include "kube/kinds/row.h"
 
 #include "base/json/json_list.h"
@@ -27,7 +27,8 @@ static void take_missing(struct arena *arena, struct json *item, const char *to,
     }
 }
 
-/* A container that says nothing has the most that it may, and asks for its limit or the least. */
+/* The default limit of a container is the maximum. Its default request is the default limit, or
+ * else the minimum. */
 static void limit_range_defaults(struct arena *arena, struct json *range)
 {
     JSON_EACH (item, json_at(range, "spec", "limits", NULL)) {
@@ -46,8 +47,8 @@ static struct kube_quantity quantity_of(const struct json *value)
     return quantity;
 }
 
-/* Complain where the first of two amounts of a resource is more than the second. Upstream shows one
- * of the two, at the field of one of the two. */
+/* Adds an error if the first of two amounts of a resource is greater than the second. As in
+ * Kubernetes, the error shows one of the two amounts at the field of one of the two. */
 static void validate_order(struct field_errors *errors, const struct json *item, const char *path,
                            const char *less, const char *less_name, const char *more,
                            const char *more_name, const char *field, const char *shown)

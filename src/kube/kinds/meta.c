@@ -1,4 +1,4 @@
-/* Metadata: what the server sets and keeps; see meta.h. What it refuses is in meta_validate.c. */
+/* The metadata that the server sets and keeps; see meta.h. meta_validate.c validates it. */
 #include "kube/kinds/meta.h"
 
 #include "base/moment.h"
@@ -16,7 +16,8 @@ void meta_set_time(struct arena *arena, struct json *object, const char *name, i
     json_set_string(arena, object, name, text);
 }
 
-/* What no client says. Of managedFields it may; rest_track_fields() sees to them. */
+/* Removes the fields that clients may not set. managedFields stay: rest_track_fields() handles
+ * them. */
 static void drop_server_fields(struct json *meta)
 {
     json_remove(meta, "selfLink");
@@ -69,7 +70,7 @@ void meta_prepare_update(struct arena *arena, const struct kube_kind *resource, 
         else
             json_remove(meta, kept[i]);
     }
-    /* A custom resource without the subresource has a status like any other field. */
+    /* The status of a custom resource without the status subresource is an ordinary field. */
     bool with_status = resource->definition && !kube_kind_has_status(resource);
     if (resource->generation && (changed_outside_metadata(object, old, with_status) ||
                                  changed_outside_metadata(old, object, with_status)))
@@ -78,7 +79,7 @@ void meta_prepare_update(struct arena *arena, const struct kube_kind *resource, 
 
 char *meta_generate_name(struct arena *arena, const char *generate_name)
 {
-    enum { BASE_MAX = 63 - 5 }; /* so that the result may be a label */
+    enum { BASE_MAX = 63 - 5 }; /* so that the name can be a label */
     char suffix[6];
     rand_suffix(suffix);
     return arena_printf(arena, "%.*s%s", BASE_MAX, generate_name, suffix);
@@ -89,7 +90,7 @@ bool meta_is_finished(const struct json *object)
     const struct json *meta = json_get(object, "metadata");
     return kube_meta_is_deleting(object) && json_count(json_get(meta, "finalizers")) == 0 &&
            json_get_int(meta, "deletionGracePeriodSeconds", 0) == 0 &&
-           /* of a namespace, which has its own kind of finalizer */
+           /* a namespace has further finalizers in its spec */
            (!str_eq(json_get_string(object, "kind", ""), "Namespace") ||
             json_count(json_at(object, "spec", "finalizers", NULL)) == 0);
 }

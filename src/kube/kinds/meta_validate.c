@@ -1,4 +1,4 @@
-/* Which metadata is refused, in Kubernetes' words. */
+/* Validation of metadata, in Kubernetes' words. */
 #include "kube/kinds/meta.h"
 
 #include "base/str.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    ANNOTATIONS_MAX = 256 * 1024, /* bytes of keys and values, as upstream */
+    ANNOTATIONS_MAX = 256 * 1024, /* bytes of keys and values, as in Kubernetes */
     LABEL_NAME_MAX = 63,
 };
 
@@ -54,8 +54,8 @@ const char *meta_name_complaint(enum kube_name_rule rule, const char *name)
     return NULL;
 }
 
-/* Label values and the last piece of qualified names: letters, digits, '-', '_', '.', with a letter
- * or digit at both ends. */
+/* The form of label values and of the last part of qualified names: letters, digits, '-', '_' and
+ * '.', with a letter or digit at both ends. */
 static bool has_plain_letters(const char *text)
 {
     size_t size = strlen(text);
@@ -177,7 +177,7 @@ static void validate_owners(struct field_errors *errors, const struct json *owne
     }
 }
 
-/* Of those without a domain only the collector's own are known, custom resources apart. */
+/* A finalizer without a domain must be one of Kubernetes' own, except on custom resources. */
 static void validate_finalizer(struct field_errors *errors, bool custom, const char *text,
                                size_t position)
 {

@@ -1,5 +1,5 @@
-/* The CPU time and memory that nodes and pods use. They are measured on request and never stored.
- */
+/* NodeMetrics and PodMetrics: their rows. The CPU time and memory of nodes and pods are measured on
+ * request and never stored. */
 #include "kube/kinds/row.h"
 
 static const struct kube_column METRICS_COLUMNS[] = {

@@ -1,9 +1,10 @@
-/* Namespaces: born active, and with the finalizer that lets their content go first. */
+/* Namespaces: their row. A new namespace is active and has the finalizer that keeps it until its
+ * content is deleted. */
 #include "kube/kinds/row.h"
 
 #include "kube/object.h"
 
-/* Selectors find a namespace by name through this label. */
+/* The label by which a label selector finds a namespace of a given name. */
 static void namespace_defaults(struct arena *arena, struct json *namespace_)
 {
     kube_meta_set_label(arena, namespace_, "kubernetes.io/metadata.name",

@@ -1,4 +1,4 @@
-/* Nodes as objects: what they are when they do not say, and what is refused. */
+/* Nodes: their row, defaults and validation. */
 #include "kube/kinds/row.h"
 
 #include "base/str.h"
@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* The range of its pods' addresses has two names: podCIDR is the first of podCIDRs. Where they
- * disagree the older one counts. */
+/* podCIDR and podCIDRs hold the address ranges of the node's pods: podCIDR is the first of
+ * podCIDRs. If they differ, podCIDR wins. */
 static void node_defaults(struct arena *arena, struct json *node)
 {
     struct json *spec = json_get(node, "spec");
@@ -47,7 +47,7 @@ static void validate_taints(struct field_errors *errors, const struct json *tain
     _cleanup_(map_release) struct map pairs = {0};
     size_t position = 0;
     JSON_EACH (taint, taints) {
-        /* Upstream calls them so. */
+        /* Kubernetes names this field so. */
         const char *field = field_path(errors, "metadata.taints[%zu]", position++);
         const char *key = json_get_string(taint, "key", "");
         const char *effect = json_get_string(taint, "effect", "");
@@ -81,7 +81,7 @@ static void validate_ranges(struct field_errors *errors, const struct json *rang
 
 /* ---- Against what it was --------------------------------------------------------------------- */
 
-/* Pods have addresses out of these by then. */
+/* podCIDRs and providerID cannot change once they are set: pods have addresses of the ranges. */
 static void validate_update(struct field_errors *errors, const struct json *spec,
                             const struct json *old)
 {

@@ -1,5 +1,6 @@
-/* PodGroups, of the scheduler-plugins and of Volcano: numbers that are numbers, amounts that are
- * amounts. What they ask for is the scheduler's (scheduler.h); Volcano's are kept for a Volcano. */
+/* PodGroups of the scheduler-plugins and of Volcano: their rows, and the validation of numbers and
+ * amounts. The scheduler here reads those of the scheduler-plugins (engine/scheduler/gang.h). Those
+ * of Volcano are stored for a Volcano that runs beside it. */
 #include "kube/kinds/row.h"
 
 #include "base/mem.h"
@@ -7,7 +8,7 @@
 
 static void pod_group_create(struct arena *arena, struct json *group)
 {
-    json_remove(group, "status"); /* the scheduler's word alone */
+    json_remove(group, "status"); /* only the scheduler may set it */
 }
 
 static void pod_group_validate(struct field_errors *errors, const struct json *group,

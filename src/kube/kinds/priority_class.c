@@ -1,4 +1,4 @@
-/* PriorityClasses: names for the priorities of pods. */
+/* PriorityClasses: their row, their validation, and the two that every cluster has. */
 #include "kube/kinds/priority_class.h"
 
 #include "base/mem.h"
@@ -30,7 +30,7 @@ struct json *kube_priority_class_system(struct arena *arena, size_t position)
     return class_;
 }
 
-/* Why a class of the system's prefix is none of the two; NULL if it is one. */
+/* Why a class whose name starts with "system-" is refused; NULL if it is one of the two. */
 static const char *system_complaint(struct arena *arena, const struct json *class_)
 {
     const char *name = kube_meta_name(class_);

@@ -1,4 +1,4 @@
-/* ResourceQuotas as they may be written; what they count and refuse: quota.h. */
+/* ResourceQuotas: their row and validation. engine/admission/quota.h enforces them. */
 #include "kube/kinds/row.h"
 
 #include "base/str.h"
@@ -42,7 +42,7 @@ static bool is_scope(const char *name)
     return false;
 }
 
-/* Some pods can be told apart; other objects cannot. */
+/* Whether the scope can select what the quota counts. Scopes select pods and no other objects. */
 static bool scope_fits(const char *scope, const struct json *hard)
 {
     JSON_EACH (item, hard) {

@@ -1,4 +1,5 @@
-/* Reviews: questions about the caller and its rights. They are answered and never stored. */
+/* Reviews: the rows of the questions about the caller and its rights. They are answered and never
+ * stored. */
 #include "kube/kinds/row.h"
 
 /* clang-format off */

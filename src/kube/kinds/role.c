@@ -1,4 +1,4 @@
-/* Roles and their bindings: what is refused, in Kubernetes' words. */
+/* Roles and role bindings: their rows, defaults and validation. */
 #include "kube/kinds/row.h"
 
 #include "base/str.h"
@@ -68,7 +68,7 @@ static void validate_role_ref(struct field_errors *errors, const struct json *re
                       meta_name_complaint(NAME_PATH, name));
 }
 
-/* An account of a binding within a namespace is of that namespace where it names none. */
+/* A service account without a namespace belongs to the namespace of the RoleBinding. */
 static void validate_subject(struct field_errors *errors, const struct json *subject,
                              bool namespaced, const char *field)
 {
@@ -106,7 +106,7 @@ static void binding_validate(struct field_errors *errors, const struct json *bin
                          field_path(errors, "subjects[%zu]", position++));
 }
 
-/* The groups a reference may leave out, as Kubernetes fills them in. */
+/* Fills in the apiGroup of users and groups, as Kubernetes does. */
 static void binding_defaults(struct arena *arena, struct json *binding)
 {
     JSON_EACH (subject, json_get(binding, "subjects")) {

@@ -16,7 +16,7 @@ void rule_nonnegative(struct field_errors *errors, const struct json *object, co
                       "must be greater than or equal to 0");
 }
 
-/* null is as good as absent. */
+/* The value, or NULL if it is absent or null. */
 static const struct json *present_value(const struct json *value)
 {
     return value && value->type != JSON_NULL ? value : NULL;

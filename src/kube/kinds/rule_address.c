@@ -23,7 +23,7 @@ bool rule_address(struct field_errors *errors, const struct json *address, const
     return false;
 }
 
-/* An IPv4 address that is written as one of IPv6 is the same. */
+/* Returns true if the text is an IPv4 address, also one that is mapped into IPv6. */
 static bool read_address(const char *text, struct in6_addr *ret6, uint32_t *ret4)
 {
     struct in_addr four;

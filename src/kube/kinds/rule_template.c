@@ -1,4 +1,4 @@
-/* Templates of pods, wherever a kind has one; see rule.h. */
+/* Validation of pod templates; see rule.h. */
 #include "kube/kinds/meta.h"
 #include "kube/kinds/pod/pod.h"
 #include "kube/kinds/rule.h"
@@ -17,14 +17,14 @@ void rule_template(struct field_errors *errors, const struct json *template_, co
     field_errors_init(&inner, errors->arena);
     kube_pod_validate(&inner, template_, NULL);
     field_errors_take(errors, &inner, field_path(errors, "%s.", field));
-    /* Of a pod itself these must be there, which admission looks up. */
+    /* Admission checks these names of a pod, but not of a template. */
     rule_name(errors, json_get(template_, "spec"), "serviceAccountName", NAME_SUBDOMAIN, false,
               field_path(errors, "%s.spec", field));
     rule_name(errors, json_get(template_, "spec"), "priorityClassName", NAME_SUBDOMAIN, false,
               field_path(errors, "%s.spec", field));
 }
 
-/* The pod that a controller would make of it, as the server would store that pod. */
+/* Completes a template like the pod that a controller makes of it, as the server would store it. */
 static int complete_template(struct arena *arena, struct json *template_, struct err *err)
 {
     int result =

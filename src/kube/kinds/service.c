@@ -1,8 +1,5 @@
-/* Services: reached at a cluster address of their own, at a port of every node, at their pods
- * themselves where clusterIP is "None", or under a name that stands for another. What a service
- * leaves open is filled in here; service_validate.c
- * refuses. Addresses and ports are given out by the API server (engine/kinds/service_addresses.h).
- */
+/* Services: their row, and the fields that a write fills in. service_validate.c validates them. The
+ * API server assigns addresses and ports (engine/kinds/service_addresses.h). */
 #include "kube/kinds/service.h"
 
 #include "base/mem.h"
@@ -50,9 +47,9 @@ static void service_defaults(struct arena *arena, struct json *service)
         default_port(arena, port);
 }
 
-/* ---- What goes with the type that it was for ------------------------------------------------- */
+/* ---- Fields of the former type --------------------------------------------------------------- */
 
-/* Unless somebody changed it besides: then validation shall refuse it. */
+/* Removes the field unless the client changed it: then validation refuses it. */
 static void drop_field(struct json *spec, const struct json *before, const char *name)
 {
     if (rule_same(json_get(spec, name), json_get(before, name)))
@@ -102,7 +99,7 @@ static struct json *array_of(struct arena *arena, const struct json *first)
     return array;
 }
 
-/* Clients that know one address only write clusterIP alone. */
+/* Older clients write clusterIP without clusterIPs. */
 static void complete_addresses(struct arena *arena, struct json *spec, const struct json *before)
 {
     bool kept = before && !service_is(before, "ExternalName");
@@ -117,7 +114,7 @@ static void complete_addresses(struct arena *arena, struct json *spec, const str
         json_set(arena, spec, "clusterIPs", array_of(arena, json_get(spec, "clusterIP")));
 }
 
-/* Nobody looks for the pods of such a service: its endpoints may be of either family. */
+/* Whether the endpoints of the service are made by hand. They may then be of either IP family. */
 static bool is_by_hand(const struct json *spec)
 {
     return service_is_headless(spec) && json_count(json_get(spec, "selector")) == 0;
@@ -136,7 +133,8 @@ static void complete_policy(struct arena *arena, struct json *spec, const struct
         json_set(arena, spec, "ipFamilies", array_of(arena, json_first(families)));
 }
 
-/* The families of a service whose addresses are right in themselves; IPv4 is all there is here. */
+/* Checks and completes the IP families of a service with valid addresses. Only IPv4 is supported.
+ */
 static void assign_families(struct field_errors *errors, struct json *spec)
 {
     struct arena *arena = errors->arena;

@@ -1,4 +1,4 @@
-/* Service accounts: identities that pods act as. */
+/* Service accounts: their row. */
 #include "kube/kinds/row.h"
 
 static const struct kube_column ACCOUNT_COLUMNS[] = {

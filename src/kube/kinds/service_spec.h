@@ -1,11 +1,11 @@
-/* What the type of a service says about its other fields, asked of its spec. */
+/* Questions about the spec of a service: what its type implies for other fields. */
 #ifndef TRAINYARD_KUBE_KINDS_SERVICE_SPEC_H
 #define TRAINYARD_KUBE_KINDS_SERVICE_SPEC_H
 
 #include "base/json/json.h"
 #include "base/str.h"
 
-/* A service without an address of its own has this for one. */
+/* The clusterIP of a service without an address of its own. */
 #define SERVICE_HEADLESS "None"
 
 static inline bool service_is(const struct json *spec, const char *type)
@@ -23,21 +23,21 @@ static inline bool service_has_node_ports(const struct json *spec)
     return service_is(spec, "NodePort") || service_is(spec, "LoadBalancer");
 }
 
-/* Somebody outside of the cluster is to reach it. */
+/* Whether the service can be reached from outside of the cluster. */
 static inline bool service_is_external(const struct json *spec)
 {
     return service_has_node_ports(spec) ||
            (service_is(spec, "ClusterIP") && json_count(json_get(spec, "externalIPs")) > 0);
 }
 
-/* A load balancer asks each node whether it has pods of it, at a port for that. */
+/* Whether the service has a port at which a load balancer asks each node for local pods. */
 static inline bool service_has_health_port(const struct json *spec)
 {
     return service_is(spec, "LoadBalancer") &&
            str_eq(json_get_string(spec, "externalTrafficPolicy", ""), "Local");
 }
 
-/* A set of node ports. Numbers that are no node ports are never in it. */
+/* A set of node ports. It never contains other numbers. */
 enum { SERVICE_NODE_PORT_FIRST = 30000, SERVICE_NODE_PORT_LAST = 32767 };
 struct service_node_ports {
     bool has[SERVICE_NODE_PORT_LAST - SERVICE_NODE_PORT_FIRST + 1];
@@ -59,7 +59,7 @@ static inline void service_node_ports_put(struct service_node_ports *set, int64_
         set->has[number - SERVICE_NODE_PORT_FIRST] = true;
 }
 
-/* Puts the node ports of all ports of the service. */
+/* Adds the node ports of all ports of the service. */
 static inline void service_node_ports_add(struct service_node_ports *set, const struct json *spec)
 {
     JSON_EACH (port, json_get(spec, "ports"))

@@ -1,4 +1,4 @@
-/* Services that are refused, in Kubernetes' words. */
+/* Validation of services, in Kubernetes' words. */
 #include "kube/kinds/service_validate.h"
 
 #include "base/mem.h"
@@ -123,7 +123,7 @@ static void validate_port(struct field_errors *errors, const struct json *port, 
         meta_validate_label_name(errors, application, field_path(errors, "%s.appProtocol", field));
 }
 
-/* As it is shown where only the number and the protocol count. */
+/* The port as an error shows it if only number and protocol matter. */
 static const struct json *bare_port(struct arena *arena, const struct json *port)
 {
     struct json *bare = json_object(arena);
@@ -136,7 +136,7 @@ static const struct json *bare_port(struct arena *arena, const struct json *port
     return bare;
 }
 
-/* What no two ports of one service may share. */
+/* The values that must differ between the ports of one service. */
 struct taken_ports {
     struct map names, numbers, on_nodes;
 };
@@ -194,7 +194,7 @@ static void validate_external_name(struct field_errors *errors, const struct jso
         if (rule_is_set(json_get(spec, none[i][0])))
             field_forbidden(errors, field_path(errors, "spec.%s", none[i][1]),
                             "may not be set for ExternalName services");
-    if (size > 0 && name[size - 1] == '.') /* as names of hosts end that are whole */
+    if (size > 0 && name[size - 1] == '.') /* a fully qualified name ends with a dot */
         name = arena_strndup(errors->arena, name, size - 1);
     const char *complaint = meta_name_complaint(NAME_SUBDOMAIN, name);
     if (name[0] == '\0')
@@ -217,7 +217,7 @@ static void validate_service_type(struct field_errors *errors, const struct json
     rule_word(errors, spec, "type", types, "spec");
 }
 
-/* "10.0.0.0/8"; spaces around it do not count. */
+/* Whether the text is a network such as "10.0.0.0/8", with or without spaces around it. */
 static bool is_network(struct arena *arena, const char *text)
 {
     unsigned char bytes[sizeof(struct in6_addr)];
@@ -239,7 +239,8 @@ static void validate_balancer(struct field_errors *errors, const struct json *sp
                               const struct json *before)
 {
     static const char only[] = "may only be used when `type` is 'LoadBalancer'";
-    static const char ranges[] = "spec.LoadBalancerSourceRanges"; /* upstream has this capital */
+    static const char ranges[] =
+        "spec.LoadBalancerSourceRanges"; /* with this capital letter in Kubernetes, too */
     bool balanced = service_is(spec, "LoadBalancer");
     const char *class_ = json_get_string(spec, "loadBalancerClass", NULL);
     size_t position = 0;

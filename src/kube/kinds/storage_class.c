@@ -1,4 +1,4 @@
-/* StorageClasses: who makes the volumes of the claims that name them. */
+/* StorageClasses: their row and validation. */
 #include "kube/kinds/row.h"
 
 #include "base/str.h"
@@ -58,7 +58,7 @@ static void storage_class_validate(struct field_errors *errors, const struct jso
     static const char *const fixed[] = {"parameters", "provisioner", "reclaimPolicy",
                                         "volumeBindingMode", NULL};
     for (size_t i = 0; old && fixed[i]; i++) {
-        bool forbidden = i < 3; /* the words differ for the oldest */
+        bool forbidden = i < 3; /* the message differs for the three oldest fields */
         if (forbidden && !rule_same(json_get(class_, fixed[i]), json_get(old, fixed[i])))
             field_forbidden(errors, fixed[i],
                             arena_printf(errors->arena, "updates to %s are forbidden.", fixed[i]));

@@ -1,4 +1,4 @@
-/* PersistentVolumeClaims and PersistentVolumes. */
+/* PersistentVolumeClaims and PersistentVolumes: their rows, defaults and validation. */
 #include "kube/kinds/row.h"
 
 #include "base/mem.h"
@@ -71,8 +71,8 @@ static void claim_create(struct arena *arena, struct json *claim)
     add_protection(arena, claim, CLAIM_PROTECTION);
 }
 
-/* The spec without what may change: the volume that the binder fills in, and of a bound claim the
- * size asked for and the class of attributes. */
+/* The spec without the fields that may change: volumeName while it is empty, and of a bound claim
+ * the requested size and volumeAttributesClassName. */
 static struct json *fixed_part(struct arena *arena, const struct json *claim,
                                const struct json *old)
 {
@@ -93,7 +93,7 @@ static struct kube_quantity storage_at(const struct json *resources)
     return quantity;
 }
 
-/* A volume that was made larger by mistake may be asked for smaller, but not than it is. */
+/* A request that was raised may be lowered again, but not to the present capacity or below it. */
 static void validate_shrink(struct field_errors *errors, const struct json *claim,
                             const struct json *old)
 {
@@ -143,13 +143,13 @@ static void volume_create(struct arena *arena, struct json *volume)
     add_protection(arena, volume, CLAIM_VOLUME_PROTECTION);
 }
 
-/* What a volume can be, in upstream's order, and what must be said of each; where two are given,
- * the later one is refused. */
+/* The sources of a volume in Kubernetes' order, and the fields that each requires. If a volume has
+ * two sources, the later one is refused. */
 static const struct volume_source {
     const char *name;
     const char *needed[2];
     void (*validate)(struct field_errors *errors, const struct json *source, const char *field);
-    const char *shown; /* what upstream calls it in complaints; NULL: its name */
+    const char *shown; /* its name in Kubernetes' messages; NULL: `name` */
 } SOURCES[] = {
     {"hostPath", {NULL}, kube_pod_validate_host_path},
     {"gcePersistentDisk", {"pdName"}, .shown = "persistentDisk"},
@@ -192,7 +192,8 @@ static void validate_source(struct field_errors *errors, const struct volume_sou
         field_required(errors, "spec.nodeAffinity", "Local volume requires node affinity");
 }
 
-/* Exactly one source; a volume that the binder makes has none, and says where its data is. */
+/* A volume has exactly one source. A volume that the claim controller makes has none, but an
+ * annotation with the path of its data. */
 static void validate_sources(struct field_errors *errors, const struct json *volume)
 {
     const struct json *spec = json_get(volume, "spec");

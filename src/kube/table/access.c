@@ -1,4 +1,4 @@
-/* The cells of service accounts, roles and bindings; see table_cells.h. */
+/* The cells of service accounts, roles and bindings; see cells.h. */
 #include "kube/table/cells.h"
 
 #include "base/buf.h"

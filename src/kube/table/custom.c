@@ -1,4 +1,4 @@
-/* The columns a definition asks for (additionalPrinterColumns), by their paths; see table.h. */
+/* The columns that a definition has in additionalPrinterColumns; see table.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/json_path.h"
@@ -9,7 +9,7 @@
 
 static const char NAME_DOC[] = "what the object is called in its namespace";
 
-/* A value under a column of another type is not shown. */
+/* A value of another type than the column's is not shown. */
 static struct json *cell_of(struct arena *arena, const char *type, const struct json *value,
                             int64_t now_ms)
 {

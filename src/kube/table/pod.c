@@ -42,7 +42,8 @@ static bool pod_has_sidecar(const struct json *pod, const char *name)
     return false;
 }
 
-/* Looks at init containers up to the first that is not done. True: the pod is initializing. */
+/* Looks at the init containers up to the first that has not completed. Returns true if there is
+ * one: the pod is initializing. */
 static bool summarize_init(struct arena *arena, const struct json *pod, struct summary *summary,
                            int64_t *sidecar_restarts, int64_t *sidecar_last_ms)
 {
@@ -97,7 +98,7 @@ static void summarize_containers(struct arena *arena, const struct json *pod,
 {
     const struct json *list = json_at(pod, "status", "containerStatuses", NULL);
     bool running = false;
-    /* From the last to the first: the first container has the last word. */
+    /* From the last to the first, so that the status of the first container wins. */
     for (size_t i = json_count(list); i-- > 0;) {
         const struct json *container = json_element(list, i);
         note_restarts(container, &summary->restarts, &summary->last_restart_ms);

@@ -1,4 +1,4 @@
-/* The cells of quotas; see table_cells.h. */
+/* The cells of quotas; see cells.h. */
 #include "base/buf.h"
 #include "base/str.h"
 #include "kube/quantity.h"
@@ -23,7 +23,7 @@ static void append_quantity(struct buf *buf, const struct json *value)
     buf_append_str(buf, text);
 }
 
-/* "pods: 3/10, …": of what is limited by limits, or of all the rest. */
+/* "pods: 3/10, …": the used and the hard amounts, either of the limits.… or of all others. */
 static struct json *used_cell(struct arena *arena, const struct json *quota, bool limits)
 {
     const struct json *hard = json_at(quota, "status", "hard", NULL);

@@ -1,4 +1,4 @@
-/* metav1.Table: the machinery; see table.h. */
+/* Makes metav1.Table objects; see table.h. */
 #include "kube/table/table.h"
 
 #include "base/str.h"

@@ -1,8 +1,8 @@
-/* The types built in, as constant tables: those of Kubernetes that are served here, in the shape
- * that Kubernetes' own Go types give them, and those of Kubeflow, Argo and the gang schedulers. One
- * file holds the types of one subject; rows.h says how they are written. The tables know all
- * fields that Kubernetes 1.36 knows, those that have no effect here too: a field is spelt right or
- * wrong, and what comes of it is said elsewhere. */
+/* The types of Kubernetes and of the gang schedulers as constant tables, in the shape of
+ * Kubernetes' own Go types. One file holds the types of one subject; rows.h says how they are
+ * written. The types of training jobs and Workflows are in operator/kind/ and pipeline/. The tables
+ * have all fields of Kubernetes 1.36, also those without effect here, so that only misspelt fields
+ * are unknown; UNSUPPORTED() in a row says why a field has no effect. */
 #ifndef TRAINYARD_KUBE_TYPES_TYPES_H
 #define TRAINYARD_KUBE_TYPES_TYPES_H
 
@@ -20,7 +20,7 @@ const struct type_kind *types_message_at(size_t position);
 /* Returns NULL if no message has this apiVersion and kind. */
 const struct schema_object *types_find_message(const char *api_version, const char *kind);
 
-/* What lists and maps hold that hold no objects. */
+/* Types of values that are no objects, for lists and maps. */
 extern const struct schema TYPE_ANYTHING, TYPE_BYTES, TYPE_INT32, TYPE_INT64, TYPE_QUANTITY,
     TYPE_TEXT, TYPE_TEXT_LIST;
 

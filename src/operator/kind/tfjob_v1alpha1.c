@@ -12,8 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* What became runPolicy in v1 stood at the spec itself before. The default is v1beta1's own:
- * without it the parameter servers of a job would run on after its end. */
+/* Moves the fields that are in runPolicy since v1. The default of cleanPodPolicy is that of
+ * v1beta1: without it the parameter servers of a job would keep running after its end. */
 void tfjob_convert_v1beta1(struct arena *arena, struct json *job)
 {
     static const char *const moved[] = {"activeDeadlineSeconds", "backoffLimit", "cleanPodPolicy",
@@ -36,10 +36,10 @@ void tfjob_convert_v1beta1(struct arena *arena, struct json *job)
                         "Running");
 }
 
-/* More is cut: the message is read on a terminal. */
+/* The YAML in a message is cut at SHOWN_MAX, because it is read on a terminal. */
 enum { YAML_MAX = 256 * 1024, SHOWN_MAX = 8 * 1024 };
 
-/* A role in today's spelling; one that is unknown stays as it was written. */
+/* The role of an element in the spelling of v1. An unknown role stays as it was written. */
 static const char *role_of(const struct json *element)
 {
     static const char *const roles[] = {"Chief", "Master", "Worker", "PS", "Evaluator"};
@@ -57,8 +57,8 @@ static void copy_job_member(struct arena *arena, struct json *to, const struct j
         json_set(arena, to, name, json_clone(arena, json_get(from, name)));
 }
 
-/* One element as the value of its role. The restart policy belongs to the replica now; a port has
- * a name among those of the container, and the usual one needs none. */
+/* One element of the list as the replica spec of v1. The restart policy moves from the template to
+ * the replica spec. The port of the element is left out, since v1 has a default port. */
 static struct json *rewrite_replica(struct arena *arena, const struct json *element)
 {
     struct json *replica = json_object(arena);
@@ -90,7 +90,7 @@ static struct json *rewrite_job(struct arena *arena, const struct json *job)
     return better;
 }
 
-/* The first lines, with a last one that says that it was cut. */
+/* The YAML up to SHOWN_MAX bytes in whole lines, with a note behind it if it was cut. */
 static const char *first_lines(struct arena *arena, const struct buf *yaml)
 {
     size_t size = yaml->size;

@@ -1,6 +1,6 @@
-/* TFJobs and PyTorchJobs as the API server sees them: what their tables require, which manifests/
- * tells other servers, and pods that this server would take. What the replicas of a job must be to
- * each other is the operator's to judge, on any cluster. */
+/* Validation of training jobs by the API server: the rules of their type tables, which manifests/
+ * gives to other API servers, and the pod templates. The operator validates how the replicas of a
+ * job fit together, on any cluster (training_validate.c). */
 #include "operator/kind/training_row.h"
 
 #include "base/mem.h"
@@ -10,10 +10,10 @@
 
 void training_row_create(struct arena *arena, struct json *job)
 {
-    json_remove(job, "status"); /* the operator's word alone */
+    json_remove(job, "status"); /* only the operator may set it */
 }
 
-/* Each number is small or not counted: one that is too large was told of by itself. */
+/* Counts only valid numbers. A number that is too large has an error of its own. */
 static int64_t count_replicas(const struct json *specs)
 {
     int64_t total = 0;
@@ -34,7 +34,7 @@ static void validate_sum(struct field_errors *errors, const struct json *specs,
                       TRAINING_REPLICAS_MAX);
 }
 
-/* A template that was there before stays: the rest of the job can be changed. */
+/* An unchanged template is not validated again, so that the rest of an older job can be changed. */
 static void validate_templates(struct field_errors *errors, const struct json *specs,
                                const struct json *old, const char *path)
 {
@@ -47,7 +47,7 @@ static void validate_templates(struct field_errors *errors, const struct json *s
     }
 }
 
-/* The controller of a job is settled when the job is made, and so is the queue it waits in. */
+/* The controller of a job, and the queue that it waits in, cannot change after creation. */
 static void validate_settled(struct field_errors *errors, const struct json *spec,
                              const struct json *old)
 {

@@ -1,5 +1,5 @@
-/* What a pod is when it does not say: the defaults of Kubernetes, written into the object so that
- * everybody who reads it sees the same pod. */
+/* The defaults of pods, as in Kubernetes. They are written into the object, so that every reader
+ * sees the same pod. */
 #include "kube/kinds/pod/pod.h"
 
 #include "base/json/json_list.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Asked for is what is allowed at most, where only the latter is said. */
+/* The default request of a resource is its limit. */
 static void resource_defaults(struct arena *arena, struct json *container)
 {
     struct json *resources = json_get(container, "resources");
@@ -29,14 +29,14 @@ static void resource_defaults(struct arena *arena, struct json *container)
     }
 }
 
-/* A port of the node's own network is open on the node. */
+/* In the network of the node, the default host port is the container port. */
 static void port_defaults(struct arena *arena, struct json *ports)
 {
     JSON_EACH (port, ports)
         default_int(arena, port, "hostPort", json_get_int(port, "containerPort", 0));
 }
 
-/* An image without a tag is the newest one, which is always asked for again. */
+/* An image with the tag "latest", or without a tag and digest, is always pulled. */
 static const char *pull_policy(const char *image)
 {
     const char *slash = strrchr(image, '/');
@@ -62,12 +62,13 @@ void kube_pod_spec_defaults(struct arena *arena, struct json *spec)
         JSON_EACH (container, json_get(spec, lists[i]))
             container_defaults(arena, container, host_network);
     }
-    /* A volume that names no source is an empty directory. */
+    /* A volume without a source becomes an emptyDir. */
     JSON_EACH (volume, json_get(spec, "volumes")) {
         if (json_count(volume) == 1)
             json_set(arena, volume, "emptyDir", json_object(arena));
     }
-    /* Two names of one thing: the older one is kept for who reads it. */
+    /* serviceAccount is the deprecated name of serviceAccountName. Both are set for older readers.
+     */
     const char *account =
         json_get_string(spec, "serviceAccountName", json_get_string(spec, "serviceAccount", NULL));
     if (account) {
@@ -76,7 +77,7 @@ void kube_pod_spec_defaults(struct arena *arena, struct json *spec)
     }
 }
 
-/* Of a pod itself, and of no template. */
+/* Defaults that only pods get, and no templates. */
 void kube_pod_defaults(struct arena *arena, struct json *pod)
 {
     static const char *const lists[] = {"containers", "initContainers", NULL};
@@ -89,8 +90,8 @@ void kube_pod_defaults(struct arena *arena, struct json *pod)
     default_bool(arena, spec, "enableServiceLinks", true);
 }
 
-/* Guaranteed: every container limits cpu and memory and asks for as much; BestEffort: none asks for
- * anything. */
+/* Guaranteed: the limits of cpu and memory of every container equal its requests. BestEffort: no
+ * container has any of them. Burstable: all other pods. */
 static const char *quality_of_service(const struct json *pod)
 {
     static const char *const needed[] = {"cpu", "memory"};
@@ -110,7 +111,7 @@ static const char *quality_of_service(const struct json *pod)
 void kube_pod_create(struct arena *arena, struct json *pod)
 {
     struct json *spec = json_get(pod, "spec");
-    /* Less than no time is the least there is, as upstream. */
+    /* A negative grace period becomes 1, as in Kubernetes. */
     if (json_get_int(spec, "terminationGracePeriodSeconds", 0) < 0)
         json_set_int(arena, spec, "terminationGracePeriodSeconds", 1);
     struct json *status = json_object(arena);

@@ -1,5 +1,5 @@
-/* Which pods are refused, with the field named as Kubernetes names it. What is in containers and
- * volumes, and where a pod may go, is looked at in files of their own. */
+/* Validation of pods, in Kubernetes' words. The files validate_….c validate the parts: containers,
+ * volumes, placement. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* What the files that validate pods share. They look at specs whose types decoding has checked. */
+/* Shared by the files that validate pods. The types of the spec were checked by decoding. */
 #ifndef TRAINYARD_KUBE_KINDS_POD_VALIDATE_H
 #define TRAINYARD_KUBE_KINDS_POD_VALIDATE_H
 
@@ -9,15 +9,15 @@
 struct pod_scope {
     struct field_errors *errors;
     const struct json *pod, *spec;
-    struct map volumes; /* by name, once kube_pod_validate_volumes() has looked at them */
+    struct map volumes; /* by name; filled by kube_pod_validate_volumes() */
 };
 
-/* pod_validate_container.c; the list is "containers" or "initContainers". */
+/* validate_container.c; `list` is "containers" or "initContainers". */
 void kube_pod_validate_containers(struct pod_scope *scope, const char *list);
 void kube_pod_validate_host_ports(struct pod_scope *scope);
 
-/* The parts of a container, which stands at `field`: its variables, its mounts and devices, what it
- * asks for, its probes and hooks, what it may do. */
+/* Validate the parts of the container at `field`: variables, mounts and devices, resources, probes
+ * and lifecycle hooks, security context. */
 void kube_pod_validate_env(struct field_errors *errors, const struct json *container,
                            const char *field);
 void kube_pod_validate_mounts(struct pod_scope *scope, const struct json *container,
@@ -29,14 +29,14 @@ void kube_pod_validate_watched(struct pod_scope *scope, const struct json *conta
 void kube_pod_validate_container_security(struct field_errors *errors, const struct json *context,
                                           const char *field);
 
-/* pod_validate_env.c */
-/* References to fields of the pod, of which `supported` may be asked for. */
+/* validate_env.c: references to fields of the pod. `supported` lists the fields that may be named.
+ */
 void kube_pod_validate_field_ref(struct field_errors *errors, const struct json *ref,
                                  const char *const *supported, const char *field);
 void kube_pod_validate_resource_ref(struct field_errors *errors, const struct json *ref,
                                     const char *field);
 
-/* pod_validate_volume.c */
+/* validate_volume.c */
 void kube_pod_validate_volumes(struct pod_scope *scope);
 /* Sources that PersistentVolumes have, too. */
 void kube_pod_validate_host_path(struct field_errors *errors, const struct json *source,
@@ -44,15 +44,15 @@ void kube_pod_validate_host_path(struct field_errors *errors, const struct json 
 void kube_pod_validate_nfs(struct field_errors *errors, const struct json *source,
                            const char *field);
 
-/* pod_validate_place.c: where it may go. */
+/* validate_place.c: on which nodes the pod may run. */
 void kube_pod_validate_tolerations(struct pod_scope *scope);
 void kube_pod_validate_affinity(struct pod_scope *scope);
 void kube_pod_validate_spreading(struct pod_scope *scope);
 
-/* pod_validate_security.c */
+/* validate_security.c */
 void kube_pod_validate_security(struct pod_scope *scope);
 
-/* pod_validate_update.c: against what it was. */
+/* validate_update.c: compares the pod with what it was. */
 void kube_pod_validate_update(struct field_errors *errors, const struct json *pod,
                               const struct json *old);
 

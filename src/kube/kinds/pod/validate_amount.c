@@ -1,4 +1,4 @@
-/* Which amounts of resources are refused; see pod_validate.h. */
+/* Validation of resource requests and limits; see validate.h. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/json/json_names.h"
@@ -12,20 +12,21 @@
 #define HUGE_PREFIX  "hugepages-"
 #define QUOTA_PREFIX "requests."
 
-enum { PREFIX_MAX = 253 }; /* of a qualified name */
+enum { PREFIX_MAX = 253 }; /* of the prefix of a qualified name */
 
 static bool is_huge(const char *name)
 {
     return str_has_prefix(name, HUGE_PREFIX);
 }
 
-/* Of Kubernetes itself, and not of a device. */
+/* Whether the resource is one of Kubernetes itself, and no extended resource. */
 static bool is_native(const char *name)
 {
     return !strchr(name, '/') || strstr(name, "kubernetes.io/");
 }
 
-/* A name that a quota could have, too, with "requests." before it. */
+/* Whether the name is a valid extended resource. It must also be valid behind "requests.", as a
+ * quota names it. */
 static bool is_extended(const char *name)
 {
     const char *slash = strchr(name, '/');
@@ -43,7 +44,7 @@ static bool amount_is_among(const char *word, const char *const *words)
 static void validate_resource_name(struct field_errors *errors, const char *name, const char *field)
 {
     static const char *const of_containers[] = {"cpu", "memory", "ephemeral-storage", NULL};
-    /* Known, but of claims and quotas. */
+    /* Known names that only claims and quotas may use. */
     static const char *const of_others[] = {"storage",
                                             "requests.cpu",
                                             "requests.memory",
@@ -74,7 +75,7 @@ static void validate_resource_name(struct field_errors *errors, const char *name
     field_invalid(errors, field, value, "must be a standard resource for containers");
 }
 
-/* Huge pages come whole. */
+/* An amount of huge pages must be a multiple of the page size. */
 static void validate_pages(struct field_errors *errors, const struct json *amount,
                            const struct kube_quantity *quantity, const char *field)
 {
@@ -109,7 +110,8 @@ static void validate_amount(struct field_errors *errors, const struct json *amou
         validate_pages(errors, amount, &quantity, field);
 }
 
-/* What is asked for may not be more than what is allowed; of devices it is the same. */
+/* A request must not exceed the limit. Requests of extended resources and huge pages must equal
+ * it. */
 static void validate_request(struct field_errors *errors, const struct json *request,
                              const struct json *limit, const char *field)
 {

@@ -1,4 +1,4 @@
-/* Which containers are refused; see pod_validate.h. What is large in them has files of its own. */
+/* Validation of containers; see validate.h. Their larger parts have files of their own. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/mem.h"
@@ -46,7 +46,7 @@ static void validate_container_ports(struct pod_scope *scope, const struct json 
     }
 }
 
-/* One port of the node is for one of a pod's containers. */
+/* The host port as a key in which the ports of a pod must differ; NULL if the port has none. */
 static const char *host_port(struct arena *arena, const struct json *port)
 {
     int64_t number = json_get_int(port, "hostPort", 0);
@@ -164,7 +164,7 @@ void kube_pod_validate_containers(struct pod_scope *scope, const char *list)
     struct field_errors *errors = scope->errors;
     _cleanup_(map_release) struct map names = {0};
     size_t position = 0;
-    /* Names are unique over both lists: logs and exec know a container by nothing else. */
+    /* Names are unique over both lists, because logs and exec identify a container by its name. */
     if (str_eq(list, "initContainers"))
         JSON_EACH (other, json_get(scope->spec, "containers"))
             rule_seen(&names, json_get_string(other, "name", ""));

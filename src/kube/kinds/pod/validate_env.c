@@ -1,5 +1,5 @@
-/* Which variables of a container are refused, and which references to fields of its pod; see
- * pod_validate.h. */
+/* Validation of the variables of a container, and of references to fields of its pod; see
+ * validate.h. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Printable, without '=': what upstream allows since variables are no shell identifiers. */
+/* The name of a variable: printable ASCII without '=', as in Kubernetes. */
 static void validate_variable_name(struct field_errors *errors, const char *name, const char *field)
 {
     for (const char *at = name; *at; at++) {
@@ -23,7 +23,7 @@ static void validate_variable_name(struct field_errors *errors, const char *name
     }
 }
 
-/* metadata.labels['key'] and metadata.annotations['key']. */
+/* Whether the path is of the form metadata.labels['key'] or metadata.annotations['key']. */
 static bool is_subscript(const char *path)
 {
     const char *open = strchr(path, '[');

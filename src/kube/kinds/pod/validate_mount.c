@@ -1,10 +1,10 @@
-/* Which mounts of volumes in a container are refused, and which devices; see pod_validate.h. */
+/* Validation of the volume mounts and devices of a container; see validate.h. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/str.h"
 #include "kube/kinds/rule.h"
 
-/* The texts that the elements of a list have as `name`. */
+/* Collects the values of the member `name` of all elements. */
 static void gather_texts(struct map *texts, const struct json *list, const char *name)
 {
     JSON_EACH (element, list)
@@ -24,7 +24,7 @@ static void validate_sub_path(struct field_errors *errors, const struct json *mo
                       "subPathExpr and subPath are mutually exclusive");
 }
 
-/* Upstream names these without the position of the mount. */
+/* Kubernetes names these fields without the position of the mount. */
 static void validate_propagation(struct field_errors *errors, const struct json *container,
                                  const struct json *mount, const char *list)
 {

@@ -1,4 +1,4 @@
-/* Which tolerations, affinities and ways to spread are refused; see pod_validate.h. */
+/* Validation of tolerations, affinity and topology spread constraints; see validate.h. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/mem.h"
@@ -72,7 +72,7 @@ static void validate_node_expression(struct field_errors *errors, const struct j
                              field_path(errors, "%s.key", field));
 }
 
-/* Of the fields of a node only its name can be asked for. */
+/* metadata.name is the only field of a node that a term may match. */
 static void validate_node_field(struct field_errors *errors, const struct json *expression,
                                 const char *field)
 {
@@ -188,7 +188,7 @@ void kube_pod_validate_affinity(struct pod_scope *scope)
 
 /* ---- Spreading ------------------------------------------------------------------------------- */
 
-/* The fields that no two constraints share, as one text. */
+/* The fields in which any two constraints must differ, as one text. */
 static const char *constraint_key(struct field_errors *errors, const struct json *constraint)
 {
     const char *key = json_get_string(constraint, "topologyKey", "");

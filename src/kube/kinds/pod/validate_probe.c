@@ -1,4 +1,4 @@
-/* Which probes and hooks of a container are refused; see pod_validate.h. */
+/* Validation of the probes and lifecycle hooks of a container; see validate.h. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/mem.h"
@@ -26,7 +26,7 @@ static void validate_http(struct field_errors *errors, const struct json *http, 
     }
 }
 
-/* Exactly one way to ask or to act. */
+/* A handler has exactly one action. */
 static void validate_handler(struct field_errors *errors, const struct json *handler,
                              const char *field)
 {
@@ -55,8 +55,8 @@ static void validate_handler(struct field_errors *errors, const struct json *han
         field_required(errors, field, "must specify a handler type");
 }
 
-/* How long a container has to end that failed its probe, which one that is only not ready does not.
- */
+/* The grace period after a failed probe. A readiness probe has none, because its failure does not
+ * end the container. */
 static void validate_probe_grace(struct field_errors *errors, const struct json *probe,
                                  bool readiness, const char *probe_field)
 {

@@ -1,4 +1,4 @@
-/* Which security contexts are refused, of a pod and of its containers; see pod_validate.h. */
+/* Validation of the security contexts of a pod and its containers; see validate.h. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/mem.h"
@@ -59,7 +59,7 @@ static void validate_app_armor(struct field_errors *errors, const struct json *c
 
 /* ---- Of a container -------------------------------------------------------------------------- */
 
-/* What gives a process more rights than it began with. */
+/* Checks settings that contradict allowPrivilegeEscalation=false. */
 static void validate_escalation(struct field_errors *errors, const struct json *context,
                                 const char *field)
 {
@@ -90,8 +90,8 @@ void kube_pod_validate_container_security(struct field_errors *errors, const str
 
 /* ---- Of a pod -------------------------------------------------------------------------------- */
 
-/* Pieces of lower case letters, digits, '-' and '_', a letter or digit at both ends of each, with
- * dots or slashes between. */
+/* Whether the name of a sysctl is valid: parts of lower case letters, digits, '-' and '_', with a
+ * letter or digit at both ends, separated by dots or slashes. */
 static bool is_setting_name(const char *name)
 {
     if (strlen(name) > SYSCTL_NAME_MAX)

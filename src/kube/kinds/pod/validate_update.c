@@ -1,12 +1,12 @@
-/* Which changes of a pod are refused; see pod_validate.h. Grace periods below nought, which may be
- * set right, are made 1 at birth here. */
+/* Validation of changes of a pod; see validate.h. Kubernetes lets a client correct a negative grace
+ * period; here it becomes 1 on create. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/kinds/rule.h"
 
-/* The spec without the few fields that may change on a pod that exists. */
+/* The spec without the fields that may change after creation. */
 static struct json *fixed_part(struct arena *arena, const struct json *pod)
 {
     static const char *const lists[] = {"containers", "initContainers"};
@@ -21,7 +21,7 @@ static struct json *fixed_part(struct arena *arena, const struct json *pod)
     return spec;
 }
 
-/* How long it is put up with may change. */
+/* Compares all fields but tolerationSeconds, which may change. */
 static bool is_same_toleration(const struct json *a, const struct json *b)
 {
     static const char *const fields[] = {"key", "operator", "value", "effect"};
@@ -49,7 +49,7 @@ static bool has_gate(const struct json *gates, const char *name)
     return false;
 }
 
-/* A gate is opened once. */
+/* Scheduling gates may be removed but not added. */
 static void validate_gates(struct field_errors *errors, const struct json *spec,
                            const struct json *before)
 {

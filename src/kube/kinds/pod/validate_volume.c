@@ -1,4 +1,4 @@
-/* Which volumes of a pod are refused; see pod_validate.h. */
+/* Validation of the volumes of a pod; see validate.h. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/mem.h"
@@ -45,7 +45,7 @@ static void validate_items(struct field_errors *errors, const struct json *sourc
     }
 }
 
-/* ConfigMaps and Secrets. */
+/* Validates the files of a ConfigMap or Secret volume. */
 static void validate_files(struct field_errors *errors, const struct json *source, const char *name,
                            const char *field)
 {
@@ -116,7 +116,7 @@ static void validate_claim(struct field_errors *errors, const struct json *sourc
     validate_needed(errors, source, "claimName", field);
 }
 
-/* A claim as it will be made; its name and whose it is are not the template's to say. */
+/* The template of an ephemeral claim. Its metadata may only have labels and annotations. */
 static void validate_ephemeral(struct field_errors *errors, const struct json *source,
                                const char *field)
 {
@@ -141,8 +141,8 @@ static void validate_ephemeral(struct field_errors *errors, const struct json *s
                              field_path(errors, "%s.spec", field));
 }
 
-/* The claim will be called after the pod and the volume, which together may be too long. A name
- * that is missing or wrong by itself is complained of elsewhere. */
+/* The name of the claim is made of those of the pod and the volume, and may be too long. Missing
+ * and invalid names are reported elsewhere. */
 static void validate_claim_name(struct pod_scope *scope, const struct json *volume,
                                 const char *field)
 {
@@ -169,8 +169,8 @@ static void validate_secret(struct field_errors *errors, const struct json *sour
     validate_files(errors, source, "secretName", field);
 }
 
-/* Files of a projected volume may come from one source only. Upstream names the source, or the path
- * where the source has no name. */
+/* Two sources of a projected volume must not write the same file. As in Kubernetes, the error shows
+ * the source, or the path if the source has no name. */
 static void note_path(struct field_errors *errors, struct map *paths, const struct json *item,
                       const struct json *value, const char *field)
 {
@@ -236,7 +236,7 @@ static void validate_projected(struct field_errors *errors, const struct json *p
     }
 }
 
-/* What a volume can be, in upstream's order: where two are given, the later one is refused. */
+/* The sources of a volume in Kubernetes' order. If a volume has two, the later one is refused. */
 static const struct {
     const char *name;
     void (*validate)(struct field_errors *errors, const struct json *source, const char *field);
