@@ -1,6 +1,6 @@
-/* Types of Workflows, as Argo defines them. Fields that the controller refuses are included, so that
- * they are not reported as unknown. Parts of a template that the controller does not read have no
- * types. See kube/types/rows.h. */
+/* Types of Workflows, as Argo defines them. Fields that the controller refuses are included, so
+ * that they are not reported as unknown. Parts of a template that the controller does not read have
+ * no types. See kube/types/rows.h. */
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
 #include "pipeline/workflow_kind.h"
@@ -54,7 +54,7 @@ LOCAL_TYPE(TASK, ARGO "Task", "one node of a graph: a template with its argument
     OBJECT(0, "arguments", PARAMETERS, "the values for the inputs of its template"));
 
 LOCAL_TYPE(DAG, ARGO "DAGTemplate", "tasks and which of them wait for which",
-    TEXT(0, "target", "the tasks that are wanted; all that nothing waits for where not given"),
+    TEXT(0, "target", "the tasks that are wanted; default: all that nothing waits for"),
     BOOL(0, "failFast", "false: tasks go on to begin after one has failed"),
     LIST(0, "tasks", TASK, "the tasks"));
 

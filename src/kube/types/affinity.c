@@ -66,11 +66,11 @@ TYPE(TYPE_AFFINITY, CORE "Affinity", "where a pod may go, and where it would rat
     OBJECT(3, "podAntiAffinity", POD_ANTI_AFFINITY, "away from other pods"));
 
 TYPE(TYPE_TOLERATION, CORE "Toleration", "a taint of nodes that a pod puts up with",
-    TEXT(1, "key", "the key of the taint; any where not given"),
+    TEXT(1, "key", "the key of the taint; default: any"),
     TEXT(2, "operator", "Exists: any value; Equal: this one; Gt, Lt: a number above or below it",
         WORDS("Equal", "Exists", "Gt", "Lt")),
     TEXT(3, "value", "the value of the taint"),
-    TEXT(4, "effect", "what the taint does; anything where not given",
+    TEXT(4, "effect", "what the taint does; default: anything",
         WORDS("NoExecute", "NoSchedule", "PreferNoSchedule")),
     INT64(5, "tolerationSeconds",
         "how many seconds a taint with effect NoExecute is tolerated; for ever if not set",

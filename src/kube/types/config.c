@@ -7,12 +7,13 @@
 LOCAL_TYPE(NAMESPACE_SPEC, CORE "NamespaceSpec", "what a namespace is to be",
     TEXTS(1, "finalizers", "finalizers that must be removed before the namespace is removed"));
 
-LOCAL_TYPE(NAMESPACE_CONDITION, CORE "NamespaceCondition", "something that holds for a namespace",
-    TEXT(1, "type", "what holds, such as NamespaceContentRemaining", REQUIRED, ALWAYS),
-    TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
-    TIME(4, "lastTransitionTime", "when the status last became another", ALWAYS),
-    TEXT(5, "reason", "why it is so, as one word for programs"),
-    TEXT(6, "message", "why it is so, as a sentence for people"));
+LOCAL_TYPE(NAMESPACE_CONDITION, CORE "NamespaceCondition", "a condition of a namespace",
+    TEXT(1, "type",
+        "the type of the condition, such as NamespaceContentRemaining", REQUIRED, ALWAYS),
+    TEXT(2, "status", "the status of the condition: True, False or Unknown", REQUIRED, ALWAYS),
+    TIME(4, "lastTransitionTime", "when the status last changed", ALWAYS),
+    TEXT(5, "reason", "the reason as one word, for programs"),
+    TEXT(6, "message", "the reason as a sentence, for people"));
 
 LOCAL_TYPE(NAMESPACE_STATUS, CORE "NamespaceStatus", "the present state of a namespace",
     TEXT(1, "phase", "Active, or Terminating while all in it is deleted"),

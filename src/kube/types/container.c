@@ -7,7 +7,7 @@
 #define NO_DEVICES "there are no devices to claim"
 
 LOCAL_TYPE(CONTAINER_PORT, CORE "ContainerPort", "a port that a container listens on",
-    TEXT(1, "name", "what services may call it"),
+    TEXT(1, "name", "its name, which services may use"),
     INT32(2, "hostPort", "a port of the node that leads to it"),
     INT32(3, "containerPort", "its number", REQUIRED, ALWAYS),
     TEXT(4, "protocol", "the protocol spoken there", WORDS("SCTP", "TCP", "UDP"),
@@ -17,7 +17,7 @@ LOCAL_TYPE(CONTAINER_PORT, CORE "ContainerPort", "a port that a container listen
 
 LOCAL_TYPE(RESOURCE_CLAIM, CORE "ResourceClaim", "devices of the pod that a container uses",
     TEXT(1, "name", "which of the pod's resourceClaims", REQUIRED, ALWAYS),
-    TEXT(2, "request", "one request of that claim only; all of it where not given"));
+    TEXT(2, "request", "one request of that claim; default: all requests"));
 
 TYPE(TYPE_RESOURCE_REQUIREMENTS, CORE "ResourceRequirements",
         "how much processor, memory and devices are needed",
@@ -61,38 +61,38 @@ LOCAL_TYPE(EXEC_ACTION, CORE "ExecAction", "a command that is run in the contain
     TEXTS(1, "command", "the program and its arguments; no shell is around them"));
 
 LOCAL_TYPE(HTTP_HEADER, CORE "HTTPHeader", "a header of an HTTP request",
-    TEXT(1, "name", "what the header is called", REQUIRED, ALWAYS),
+    TEXT(1, "name", "the name of the header", REQUIRED, ALWAYS),
     TEXT(2, "value", "its value", REQUIRED, ALWAYS));
 
 LOCAL_TYPE(HTTP_GET_ACTION, CORE "HTTPGetAction", "an HTTP GET request",
     TEXT(1, "path", "the path of the request", FALLBACK("\"/\"")),
     INT_OR_TEXT(2, "port", "the port, as a number or by the name the container gives it", REQUIRED,
         IF_SET),
-    TEXT(3, "host", "the host to connect to; the pod itself where not given"),
+    TEXT(3, "host", "the host to connect to; default: the pod itself"),
     TEXT(4, "scheme", "plain or encrypted", WORDS("HTTP", "HTTPS"), FALLBACK("\"HTTP\"")),
     LIST(5, "httpHeaders", HTTP_HEADER, "headers that are sent with it"));
 
 LOCAL_TYPE(TCP_SOCKET_ACTION, CORE "TCPSocketAction", "an attempt to open a TCP connection",
     INT_OR_TEXT(1, "port", "the port, as a number or by the name the container gives it", REQUIRED,
         IF_SET),
-    TEXT(2, "host", "the host to connect to; the pod itself where not given"));
+    TEXT(2, "host", "the host to connect to; default: the pod itself"));
 
 LOCAL_TYPE(GRPC_ACTION, CORE "GRPCAction", "a call of the health service of gRPC",
     INT32(1, "port", "the port it listens on", REQUIRED, ALWAYS),
     TEXT(2, "service", "the service whose health is asked for", IF_SET, FALLBACK("\"\"")));
 
-LOCAL_TYPE(PROBE, CORE "Probe", "how to find out whether a container is well",
-    OBJECT(INSIDE(1, 1), "exec", EXEC_ACTION, "well if this command ends with 0"),
+LOCAL_TYPE(PROBE, CORE "Probe", "a check of the health of a container",
+    OBJECT(INSIDE(1, 1), "exec", EXEC_ACTION, "succeeds if this command exits with 0"),
     OBJECT(INSIDE(1, 2), "httpGet", HTTP_GET_ACTION,
-        "well if this request is answered with 200 to 399"),
-    OBJECT(INSIDE(1, 3), "tcpSocket", TCP_SOCKET_ACTION, "well if this connection is taken"),
-    OBJECT(INSIDE(1, 4), "grpc", GRPC_ACTION, "well if this health check says so"),
+        "succeeds if this request is answered with 200 to 399"),
+    OBJECT(INSIDE(1, 3), "tcpSocket", TCP_SOCKET_ACTION, "succeeds if this connection is accepted"),
+    OBJECT(INSIDE(1, 4), "grpc", GRPC_ACTION, "succeeds if this health check succeeds"),
     INT32(2, "initialDelaySeconds", "how long to wait after the start before the first try"),
     INT32(3, "timeoutSeconds", "how long a try may take", FALLBACK("1")),
     INT32(4, "periodSeconds", "how long between tries", FALLBACK("10")),
     INT32(5, "successThreshold", "how many tries in a row must succeed after a failure",
         FALLBACK("1")),
-    INT32(6, "failureThreshold", "how many tries in a row must fail before it counts",
+    INT32(6, "failureThreshold", "how many tries in a row must fail before the probe fails",
         FALLBACK("3")),
     INT64(7, "terminationGracePeriodSeconds",
         "how long the container may take to end when this probe fails", IF_SET));
@@ -101,10 +101,10 @@ LOCAL_TYPE(SLEEP_ACTION, CORE "SleepAction", "a pause",
     INT64(1, "seconds", "how long", REQUIRED, ALWAYS));
 
 LOCAL_TYPE(LIFECYCLE_HANDLER, CORE "LifecycleHandler",
-        "one thing to do at a moment of a container's life",
+        "an action at the start or end of a container",
     OBJECT(1, "exec", EXEC_ACTION, "run this command in the container"),
     OBJECT(2, "httpGet", HTTP_GET_ACTION, "make this request"),
-    OBJECT(3, "tcpSocket", TCP_SOCKET_ACTION, "never done; there for the sake of older versions"),
+    OBJECT(3, "tcpSocket", TCP_SOCKET_ACTION, "has no effect; accepted for older manifests"),
     OBJECT(4, "sleep", SLEEP_ACTION, "wait"));
 
 LOCAL_TYPE(LIFECYCLE, CORE "Lifecycle",
@@ -142,7 +142,8 @@ LOCAL_TYPE(LIFECYCLE, CORE "Lifecycle",
     OBJECT(12, "lifecycle", LIFECYCLE, "actions after its start and before its end"),         \
     TEXT(13, "terminationMessagePath", "the file that holds the termination message",          \
         FALLBACK("\"/dev/termination-log\"")),                                                     \
-    TEXT(20, "terminationMessagePolicy", "whether the end of the log will do as its last message", \
+    TEXT(20, "terminationMessagePolicy", \
+        "whether the end of the log is used if that file is empty", \
         WORDS("FallbackToLogsOnError", "File"), FALLBACK("\"File\"")),                             \
     TEXT(14, "imagePullPolicy", "when the image is pulled: Always, Never or IfNotPresent", \
         WORDS("Always", "IfNotPresent", "Never")),                                                 \
@@ -194,7 +195,7 @@ TYPE(TYPE_EPHEMERAL_CONTAINER, CORE "EphemeralContainer",
     TEXT(INSIDE(1, 13), "terminationMessagePath", "the file that holds the termination message",
         FALLBACK("\"/dev/termination-log\"")),
     TEXT(INSIDE(1, 20), "terminationMessagePolicy",
-        "whether the end of the log will do as its last message",
+        "whether the end of the log is used if that file is empty",
         WORDS("FallbackToLogsOnError", "File"), FALLBACK("\"File\"")),
     TEXT(INSIDE(1, 14), "imagePullPolicy",
         "when the image is pulled: Always, Never or IfNotPresent",

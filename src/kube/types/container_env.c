@@ -10,7 +10,7 @@ TYPE_ATOMIC(TYPE_OBJECT_FIELD_SELECTOR, CORE "ObjectFieldSelector", "a field of 
 
 TYPE_ATOMIC(TYPE_RESOURCE_FIELD_SELECTOR, CORE "ResourceFieldSelector",
         "an amount that a container requests or may use",
-    TEXT(1, "containerName", "which container; its own where not given"),
+    TEXT(1, "containerName", "which container; default: its own"),
     TEXT(2, "resource", "which amount, such as limits.memory", REQUIRED, ALWAYS),
     QUANTITY(3, "divisor", "the unit it is counted in"));
 

@@ -156,17 +156,17 @@ LOCAL_TYPE(DEFINITION_SPEC, EXTENSIONS "CustomResourceDefinitionSpec", "a new ki
     BOOL(10, "preserveUnknownFields", "not allowed any more; say it in the schema"));
 
 LOCAL_TYPE(DEFINITION_CONDITION, EXTENSIONS "CustomResourceDefinitionCondition",
-        "something that holds for a definition",
-    TEXT(1, "type", "what holds, such as Established", REQUIRED, ALWAYS),
-    TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
-    TIME(3, "lastTransitionTime", "when the status last became another", ALWAYS),
-    TEXT(4, "reason", "why it is so, as one word for programs"),
-    TEXT(5, "message", "why it is so, as a sentence for people"),
+        "a condition of a definition",
+    TEXT(1, "type", "the type of the condition, such as Established", REQUIRED, ALWAYS),
+    TEXT(2, "status", "the status of the condition: True, False or Unknown", REQUIRED, ALWAYS),
+    TIME(3, "lastTransitionTime", "when the status last changed", ALWAYS),
+    TEXT(4, "reason", "the reason as one word, for programs"),
+    TEXT(5, "message", "the reason as a sentence, for people"),
     INT64(6, "observedGeneration", "the generation of the object that this was said of"));
 
 LOCAL_TYPE(DEFINITION_STATUS, EXTENSIONS "CustomResourceDefinitionStatus",
         "the present state of a definition",
-    LIST(1, "conditions", DEFINITION_CONDITION, "what holds for it", ALWAYS, KEYS("type")),
+    LIST(1, "conditions", DEFINITION_CONDITION, "its conditions", ALWAYS, KEYS("type")),
     STRUCT(2, "acceptedNames", DEFINITION_NAMES, "the names it got"),
     TEXTS(3, "storedVersions", "the versions in which objects were ever stored", ALWAYS),
     INT64(4, "observedGeneration", "the generation that was acted on"));

@@ -35,13 +35,13 @@ LOCAL_TYPE(NODE_SPEC, CORE "NodeSpec", "what a node is to be",
         "where it got its configuration from; not used any more"),
     TEXT(2, "externalID", "deprecated: the name of the node in another system"));
 
-LOCAL_TYPE(NODE_CONDITION, CORE "NodeCondition", "something that holds for a node",
-    TEXT(1, "type", "what holds, such as Ready or MemoryPressure", REQUIRED, ALWAYS),
-    TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
+LOCAL_TYPE(NODE_CONDITION, CORE "NodeCondition", "a condition of a node",
+    TEXT(1, "type", "the type of the condition, such as Ready or MemoryPressure", REQUIRED, ALWAYS),
+    TEXT(2, "status", "the status of the condition: True, False or Unknown", REQUIRED, ALWAYS),
     TIME(3, "lastHeartbeatTime", "when the node last said so", ALWAYS),
-    TIME(4, "lastTransitionTime", "when the status last became another", ALWAYS),
-    TEXT(5, "reason", "why it is so, as one word for programs"),
-    TEXT(6, "message", "why it is so, as a sentence for people"));
+    TIME(4, "lastTransitionTime", "when the status last changed", ALWAYS),
+    TEXT(5, "reason", "the reason as one word, for programs"),
+    TEXT(6, "message", "the reason as a sentence, for people"));
 
 LOCAL_TYPE(NODE_ADDRESS, CORE "NodeAddress", "an address of a node",
     TEXT(1, "type", "what sort of address, such as InternalIP or Hostname", REQUIRED, ALWAYS),
@@ -89,7 +89,7 @@ LOCAL_TYPE(NODE_RUNTIME_HANDLER_FEATURES, CORE "NodeRuntimeHandlerFeatures",
     BOOL(2, "userNamespaces", "it can give pods users of their own", IF_SET));
 
 LOCAL_TYPE(NODE_RUNTIME_HANDLER, CORE "NodeRuntimeHandler", "a way to run containers",
-    TEXT(1, "name", "what runtime classes call it", ALWAYS),
+    TEXT(1, "name", "its name, which runtime classes use", ALWAYS),
     OBJECT(2, "features", NODE_RUNTIME_HANDLER_FEATURES, "its features"));
 
 LOCAL_TYPE(NODE_FEATURES, CORE "NodeFeatures", "what a node can do",
@@ -99,7 +99,7 @@ LOCAL_TYPE(NODE_STATUS, CORE "NodeStatus", "what a node has, and how it is",
     MAP_OF(1, "capacity", TYPE_QUANTITY, "how much it has of each resource"),
     MAP_OF(2, "allocatable", TYPE_QUANTITY, "how much of each is there for pods"),
     TEXT(3, "phase", "not used any more"),
-    LIST(4, "conditions", NODE_CONDITION, "what holds for it", KEYS("type"), MERGE("type")),
+    LIST(4, "conditions", NODE_CONDITION, "its conditions", KEYS("type"), MERGE("type")),
     LIST(5, "addresses", NODE_ADDRESS, "how it can be reached", KEYS("type"), MERGE("type")),
     STRUCT(6, "daemonEndpoints", NODE_DAEMON_ENDPOINTS, "where its programs listen"),
     STRUCT(7, "nodeInfo", NODE_SYSTEM_INFO, "its hardware and software"),

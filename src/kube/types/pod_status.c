@@ -4,14 +4,14 @@
 
 /* clang-format off */
 
-LOCAL_TYPE(POD_CONDITION, CORE "PodCondition", "something that holds for a pod",
-    TEXT(1, "type", "what holds, such as PodScheduled or Ready", REQUIRED, ALWAYS),
+LOCAL_TYPE(POD_CONDITION, CORE "PodCondition", "a condition of a pod",
+    TEXT(1, "type", "the type of the condition, such as PodScheduled or Ready", REQUIRED, ALWAYS),
     INT64(7, "observedGeneration", "the generation of the object that this was said of"),
-    TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
-    TIME(3, "lastProbeTime", "when this was last looked at", ALWAYS),
-    TIME(4, "lastTransitionTime", "when the status last became another", ALWAYS),
-    TEXT(5, "reason", "why it is so, as one word for programs"),
-    TEXT(6, "message", "why it is so, as a sentence for people"));
+    TEXT(2, "status", "the status of the condition: True, False or Unknown", REQUIRED, ALWAYS),
+    TIME(3, "lastProbeTime", "when the condition was last checked", ALWAYS),
+    TIME(4, "lastTransitionTime", "when the status last changed", ALWAYS),
+    TEXT(5, "reason", "the reason as one word, for programs"),
+    TEXT(6, "message", "the reason as a sentence, for people"));
 
 LOCAL_TYPE(HOST_IP, CORE "HostIP", "an address of the node",
     TEXT(1, "ip", "the address", REQUIRED, ALWAYS));
@@ -21,8 +21,8 @@ LOCAL_TYPE(POD_IP, CORE "PodIP", "an address of the pod",
 
 LOCAL_TYPE(CONTAINER_STATE_WAITING, CORE "ContainerStateWaiting",
         "a container that does not run yet",
-    TEXT(1, "reason", "why it is so, as one word for programs"),
-    TEXT(2, "message", "why it is so, as a sentence for people"));
+    TEXT(1, "reason", "the reason as one word, for programs"),
+    TEXT(2, "message", "the reason as a sentence, for people"));
 
 LOCAL_TYPE(CONTAINER_STATE_RUNNING, CORE "ContainerStateRunning", "a container that runs",
     TIME(1, "startedAt", "since when", ALWAYS));
@@ -31,7 +31,7 @@ LOCAL_TYPE(CONTAINER_STATE_TERMINATED, CORE "ContainerStateTerminated",
         "a container that has ended",
     INT32(1, "exitCode", "its exit code", REQUIRED, ALWAYS),
     INT32(2, "signal", "the signal that ended it"),
-    TEXT(3, "reason", "why it is so, as one word for programs"),
+    TEXT(3, "reason", "the reason as one word, for programs"),
     TEXT(4, "message", "its last message"),
     TIME(5, "startedAt", "when it was started", ALWAYS),
     TIME(6, "finishedAt", "when it ended", ALWAYS),
@@ -68,7 +68,7 @@ LOCAL_TYPE(CONTAINER_USER, CORE "ContainerUser", "the user that a container runs
 LOCAL_TYPE(RESOURCE_HEALTH, CORE "ResourceHealth", "how one device is",
     TEXT(1, "resourceID", "the identity of the device", REQUIRED, ALWAYS),
     TEXT(2, "health", "Healthy, Unhealthy or Unknown"),
-    TEXT(6, "message", "why it is so, as a sentence for people", IF_SET));
+    TEXT(6, "message", "the reason as a sentence, for people", IF_SET));
 
 LOCAL_TYPE(RESOURCE_STATUS, CORE "ResourceStatus", "how the devices of a container are",
     TEXT(1, "name", "the resource, or the claim, they belong to", REQUIRED, ALWAYS),
@@ -120,9 +120,9 @@ LOCAL_TYPE(NODE_ALLOCATABLE_RESOURCE_CLAIM_STATUS, CORE "NodeAllocatableResource
 TYPE(TYPE_POD_STATUS, CORE "PodStatus", "the present state of a pod",
     INT64(17, "observedGeneration", "the generation of the object that this was said of"),
     TEXT(1, "phase", "Pending, Running, Succeeded, Failed or Unknown"),
-    LIST(2, "conditions", POD_CONDITION, "what holds for it", KEYS("type"), MERGE("type")),
-    TEXT(3, "message", "why it is so, as a sentence for people"),
-    TEXT(4, "reason", "why it is so, as one word for programs"),
+    LIST(2, "conditions", POD_CONDITION, "its conditions", KEYS("type"), MERGE("type")),
+    TEXT(3, "message", "the reason as a sentence, for people"),
+    TEXT(4, "reason", "the reason as one word, for programs"),
     TEXT(11, "nominatedNodeName", "the node that is being cleared for it"),
     TEXT(5, "hostIP", "the address of its node"),
     LIST(16, "hostIPs", HOST_IP, "the addresses of its node", MERGE("ip")),

@@ -7,8 +7,8 @@
 LOCAL_TYPE(LIMIT_RANGE_ITEM, CORE "LimitRangeItem", "limits for one kind of thing",
     TEXT(1, "type",
         "the kind that is limited: Container, Pod or PersistentVolumeClaim", REQUIRED, ALWAYS),
-    MAP_OF(2, "max", TYPE_QUANTITY, "at most so much of each resource"),
-    MAP_OF(3, "min", TYPE_QUANTITY, "at least so much of each resource"),
+    MAP_OF(2, "max", TYPE_QUANTITY, "the maximum of each resource"),
+    MAP_OF(3, "min", TYPE_QUANTITY, "the minimum of each resource"),
     MAP_OF(4, "default", TYPE_QUANTITY, "the limits of containers that give none"),
     MAP_OF(5, "defaultRequest", TYPE_QUANTITY, "the requests of containers that give none"),
     MAP_OF(6, "maxLimitRequestRatio", TYPE_QUANTITY,
@@ -33,12 +33,12 @@ LOCAL_TYPE_ATOMIC(SCOPE_SELECTOR, CORE "ScopeSelector", "which objects are count
     LIST(1, "matchExpressions", SCOPED_RESOURCE_SELECTOR_REQUIREMENT, "all of these must hold"));
 
 LOCAL_TYPE(RESOURCE_QUOTA_SPEC, CORE "ResourceQuotaSpec", "how much may be used",
-    MAP_OF(1, "hard", TYPE_QUANTITY, "at most so much of each resource"),
+    MAP_OF(1, "hard", TYPE_QUANTITY, "the maximum of each resource"),
     TEXTS(2, "scopes", "only pods for which all of these hold are counted"),
     OBJECT(3, "scopeSelector", SCOPE_SELECTOR, "which objects are counted"));
 
 LOCAL_TYPE(RESOURCE_QUOTA_STATUS, CORE "ResourceQuotaStatus", "how much is used",
-    MAP_OF(1, "hard", TYPE_QUANTITY, "at most so much of each resource"),
+    MAP_OF(1, "hard", TYPE_QUANTITY, "the maximum of each resource"),
     MAP_OF(2, "used", TYPE_QUANTITY, "so much of it is used"));
 
 TYPE(TYPE_RESOURCE_QUOTA, CORE "ResourceQuota",

@@ -61,13 +61,13 @@ LOCAL_TYPE(LABEL_SELECTOR_ATTRIBUTES, AUTHORIZATION "LabelSelectorAttributes",
 
 LOCAL_TYPE(RESOURCE_ATTRIBUTES, AUTHORIZATION "ResourceAttributes",
         "a request for a resource",
-    TEXT(1, "namespace", "in which namespace; all where not given"),
+    TEXT(1, "namespace", "in which namespace; default: all"),
     TEXT(2, "verb", "the verb, such as get; * is every verb"),
     TEXT(3, "group", "the group of the resource; * is all"),
     TEXT(4, "version", "its version; * is all"),
     TEXT(5, "resource", "the resource; * is all"),
     TEXT(6, "subresource", "the subresource"),
-    TEXT(7, "name", "the name of the object; all where not given"),
+    TEXT(7, "name", "the name of the object; default: all"),
     OBJECT(8, "fieldSelector", FIELD_SELECTOR_ATTRIBUTES, "only objects with such fields"),
     OBJECT(9, "labelSelector", LABEL_SELECTOR_ATTRIBUTES, "only objects with such labels"));
 
@@ -126,15 +126,15 @@ TYPE(TYPE_SELF_SUBJECT_RULES_REVIEW, AUTHORIZATION "SelfSubjectRulesReview",
 LOCAL_TYPE(SCALE_SPEC, AUTOSCALING "ScaleSpec", "how many are wanted",
     INT32(1, "replicas", "the number"));
 
-LOCAL_TYPE(SCALE_STATUS, AUTOSCALING "ScaleStatus", "how many there are",
+LOCAL_TYPE(SCALE_STATUS, AUTOSCALING "ScaleStatus", "the number of pods",
     INT32(1, "replicas", "the number", REQUIRED, ALWAYS),
-    TEXT(2, "selector", "which pods are counted, as text"));
+    TEXT(2, "selector", "the selector of the pods, as text"));
 
 TYPE(TYPE_SCALE, AUTOSCALING "Scale", "the number of replicas of another object",
     KIND_ROWS,
     METADATA(1),
     STRUCT(2, "spec", SCALE_SPEC, "how many are wanted"),
-    STRUCT(3, "status", SCALE_STATUS, "how many there are"));
+    STRUCT(3, "status", SCALE_STATUS, "the number of pods"));
 
 TYPE(TYPE_EVICTION, POLICY "Eviction", "the wish that a pod leaves its node",
     KIND_ROWS,

@@ -13,7 +13,7 @@ LOCAL_TYPE(SERVICE_PORT, CORE "ServicePort", "a port of a service and where it l
     TEXT(6, "appProtocol", "the application protocol, such as http", IF_SET),
     INT32(3, "port", "the port at the address of the service", REQUIRED, ALWAYS),
     INT_OR_TEXT(4, "targetPort",
-        "the port of the pods, by number or name; the same where not given"),
+        "the port of the pods, by number or name; default: the same number"),
     INT32(5, "nodePort", "the port at the address of every node"));
 
 LOCAL_TYPE(CLIENT_IP_CONFIG, CORE "ClientIPConfig", "how clients are kept with their pods",
@@ -59,23 +59,23 @@ LOCAL_TYPE(SERVICE_SPEC, CORE "ServiceSpec", "how pods are reached under one nam
     TEXT(23, "trafficDistribution", "which pods are preferred, such as those that are near",
         IF_SET));
 
-LOCAL_TYPE(PORT_STATUS, CORE "PortStatus", "how a port of a load balancer is",
+LOCAL_TYPE(PORT_STATUS, CORE "PortStatus", "the state of a port of a load balancer",
     INT32(1, "port", "its number", REQUIRED, ALWAYS),
     TEXT(2, "protocol", "the protocol spoken there", REQUIRED, ALWAYS, WORDS("SCTP", "TCP", "UDP")),
     TEXT(3, "error", "why it does not work", IF_SET));
 
-LOCAL_TYPE(LOAD_BALANCER_INGRESS, CORE "LoadBalancerIngress", "an entrance of a load balancer",
+LOCAL_TYPE(LOAD_BALANCER_INGRESS, CORE "LoadBalancerIngress", "an ingress point of a load balancer",
     TEXT(1, "ip", "its address"),
     TEXT(2, "hostname", "its name, where it has no address of its own"),
     TEXT(3, "ipMode", "how packets to the address are delivered: VIP or Proxy", IF_SET),
-    LIST(4, "ports", PORT_STATUS, "how its ports are"));
+    LIST(4, "ports", PORT_STATUS, "the state of its ports"));
 
 LOCAL_TYPE(LOAD_BALANCER_STATUS, CORE "LoadBalancerStatus", "what a load balancer offers",
-    LIST(1, "ingress", LOAD_BALANCER_INGRESS, "its entrances"));
+    LIST(1, "ingress", LOAD_BALANCER_INGRESS, "its ingress points"));
 
 LOCAL_TYPE(SERVICE_STATUS, CORE "ServiceStatus", "the present state of a service",
     STRUCT(1, "loadBalancer", LOAD_BALANCER_STATUS, "its load balancer, if it has one"),
-    LIST(2, "conditions", TYPE_CONDITION, "what holds for it", KEYS("type"), MERGE("type")));
+    LIST(2, "conditions", TYPE_CONDITION, "its conditions", KEYS("type"), MERGE("type")));
 
 TYPE(TYPE_SERVICE, CORE "Service", "one name and address for pods that come and go",
     KIND_ROWS,
@@ -107,7 +107,7 @@ TYPE(TYPE_ENDPOINTS, CORE "Endpoints", "the addresses behind a service",
     METADATA(1),
     LIST(2, "subsets", ENDPOINT_SUBSET, "the addresses, by their ports"));
 
-LOCAL_TYPE(ENDPOINT_CONDITIONS, DISCOVERY "EndpointConditions", "how an endpoint is",
+LOCAL_TYPE(ENDPOINT_CONDITIONS, DISCOVERY "EndpointConditions", "the conditions of an endpoint",
     BOOL(1, "ready", "it takes connections", IF_SET),
     BOOL(2, "serving", "it takes connections, even if it is about to end", IF_SET),
     BOOL(3, "terminating", "it is about to end", IF_SET));
@@ -125,7 +125,7 @@ LOCAL_TYPE(ENDPOINT_HINTS, DISCOVERY "EndpointHints",
 
 LOCAL_TYPE(SLICE_ENDPOINT, DISCOVERY "Endpoint", "one pod behind a service",
     TEXTS(1, "addresses", "its addresses, all of one family", REQUIRED, ALWAYS, SET),
-    STRUCT(2, "conditions", ENDPOINT_CONDITIONS, "how it is"),
+    STRUCT(2, "conditions", ENDPOINT_CONDITIONS, "its conditions"),
     TEXT(3, "hostname", "the host name under which it can be looked up", IF_SET),
     OBJECT(4, "targetRef", TYPE_OBJECT_REFERENCE, "the pod it is"),
     TEXT_MAP(5, "deprecatedTopology", "where it is, as older versions wrote it"),

@@ -8,8 +8,8 @@
 
 LOCAL_TYPE(VOLUME_RESOURCE_REQUIREMENTS, CORE "VolumeResourceRequirements",
         "how much storage is needed",
-    MAP_OF(1, "limits", TYPE_QUANTITY, "at most so much"),
-    MAP_OF(2, "requests", TYPE_QUANTITY, "at least so much"));
+    MAP_OF(1, "limits", TYPE_QUANTITY, "the maximum"),
+    MAP_OF(2, "requests", TYPE_QUANTITY, "the minimum"));
 
 LOCAL_TYPE(PERSISTENT_VOLUME_CLAIM_SPEC, CORE "PersistentVolumeClaimSpec",
         "which storage is wanted",
@@ -28,15 +28,16 @@ LOCAL_TYPE(PERSISTENT_VOLUME_CLAIM_SPEC, CORE "PersistentVolumeClaimSpec",
     TEXT(9, "volumeAttributesClassName", "the class of its attributes, such as its speed", IF_SET));
 
 LOCAL_TYPE(PERSISTENT_VOLUME_CLAIM_CONDITION, CORE "PersistentVolumeClaimCondition",
-        "something that holds for a claim",
-    TEXT(1, "type", "what holds, such as Resizing", REQUIRED, ALWAYS),
-    TEXT(2, "status", "whether it is so: True, False or Unknown", REQUIRED, ALWAYS),
-    TIME(3, "lastProbeTime", "when this was last looked at", ALWAYS),
-    TIME(4, "lastTransitionTime", "when the status last became another", ALWAYS),
-    TEXT(5, "reason", "why it is so, as one word for programs"),
-    TEXT(6, "message", "why it is so, as a sentence for people"));
+        "a condition of a claim",
+    TEXT(1, "type", "the type of the condition, such as Resizing", REQUIRED, ALWAYS),
+    TEXT(2, "status", "the status of the condition: True, False or Unknown", REQUIRED, ALWAYS),
+    TIME(3, "lastProbeTime", "when the condition was last checked", ALWAYS),
+    TIME(4, "lastTransitionTime", "when the status last changed", ALWAYS),
+    TEXT(5, "reason", "the reason as one word, for programs"),
+    TEXT(6, "message", "the reason as a sentence, for people"));
 
-LOCAL_TYPE(MODIFY_VOLUME_STATUS, CORE "ModifyVolumeStatus", "the present state of a change of attributes",
+LOCAL_TYPE(MODIFY_VOLUME_STATUS, CORE "ModifyVolumeStatus",
+        "the present state of a change of attributes",
     TEXT(1, "targetVolumeAttributesClassName", "the class it is to have"),
     TEXT(2, "status", "Pending, InProgress or Infeasible", REQUIRED, ALWAYS));
 
@@ -45,29 +46,30 @@ LOCAL_TYPE(PERSISTENT_VOLUME_CLAIM_STATUS, CORE "PersistentVolumeClaimStatus",
     TEXT(1, "phase", "Pending, Bound or Lost", FALLBACK("\"Pending\"")),
     TEXTS(2, "accessModes", "how many may mount it: ReadWriteOnce, ReadOnlyMany, …"),
     MAP_OF(3, "capacity", TYPE_QUANTITY, "how large the volume is"),
-    LIST(4, "conditions", PERSISTENT_VOLUME_CLAIM_CONDITION, "what holds for it", KEYS("type"),
+    LIST(4, "conditions", PERSISTENT_VOLUME_CLAIM_CONDITION, "its conditions", KEYS("type"),
         MERGE("type")),
     MAP_OF(5, "allocatedResources", TYPE_QUANTITY, "how large it is going to be"),
     TEXT_MAP(7, "allocatedResourceStatuses", "the present state of a change of its size"),
     TEXT(8, "currentVolumeAttributesClassName", "the class of attributes it has", IF_SET),
-    OBJECT(9, "modifyVolumeStatus", MODIFY_VOLUME_STATUS, "the present state of a change of attributes"));
+    OBJECT(9, "modifyVolumeStatus", MODIFY_VOLUME_STATUS,
+        "the present state of a change of attributes"));
 
 TYPE(TYPE_PERSISTENT_VOLUME_CLAIM, CORE "PersistentVolumeClaim",
-        "a wish for storage that outlives pods",
+        "a claim on storage that outlives pods",
     KIND_ROWS,
     METADATA(1),
     STRUCT(2, "spec", PERSISTENT_VOLUME_CLAIM_SPEC, "which storage is wanted"),
     STRUCT(3, "status", PERSISTENT_VOLUME_CLAIM_STATUS, "its present state"));
 
 TYPE(TYPE_PERSISTENT_VOLUME_CLAIM_TEMPLATE, CORE "PersistentVolumeClaimTemplate",
-        "what claims that are made from this look like",
+        "a template of claims",
     STRUCT(1, "metadata", TYPE_OBJECT_META, "labels and annotations that each of them gets"),
     STRUCT(2, "spec", PERSISTENT_VOLUME_CLAIM_SPEC, "which storage is wanted", REQUIRED));
 
 LOCAL_TYPE(VOLUME_NODE_AFFINITY, CORE "VolumeNodeAffinity", "which nodes can use a volume",
     OBJECT(1, "required", TYPE_NODE_SELECTOR, "the nodes"));
 
-LOCAL_TYPE(PERSISTENT_VOLUME_SPEC, CORE "PersistentVolumeSpec", "what a volume is",
+LOCAL_TYPE(PERSISTENT_VOLUME_SPEC, CORE "PersistentVolumeSpec", "the specification of a volume",
     MAP_OF(1, "capacity", TYPE_QUANTITY, "how large it is"),
     OBJECT(INSIDE(2, 1), "gcePersistentDisk", TYPE_GCE_PERSISTENT_DISK_VOLUME_SOURCE,
         "a disk of Google's cloud"),
@@ -114,9 +116,9 @@ LOCAL_TYPE(PERSISTENT_VOLUME_SPEC, CORE "PersistentVolumeSpec", "what a volume i
 
 LOCAL_TYPE(PERSISTENT_VOLUME_STATUS, CORE "PersistentVolumeStatus", "the present state of a volume",
     TEXT(1, "phase", "Available, Bound, Released, Failed or Pending", FALLBACK("\"Pending\"")),
-    TEXT(2, "message", "why it is so, as a sentence for people"),
-    TEXT(3, "reason", "why it is so, as one word for programs"),
-    TIME(4, "lastPhaseTransitionTime", "when the phase last became another"));
+    TEXT(2, "message", "the reason as a sentence, for people"),
+    TEXT(3, "reason", "the reason as one word, for programs"),
+    TIME(4, "lastPhaseTransitionTime", "when the phase last changed"));
 
 TYPE(TYPE_PERSISTENT_VOLUME, CORE "PersistentVolume", "storage that claims are bound to",
     KIND_ROWS,

@@ -9,14 +9,14 @@ TYPE(TYPE_GCE_PERSISTENT_DISK_VOLUME_SOURCE, CORE "GCEPersistentDiskVolumeSource
         "a disk of Google's cloud",
     TEXT(1, "pdName", "the name of the disk", REQUIRED, ALWAYS),
     TEXT(2, "fsType", "the file system the volume is mounted as, such as ext4"),
-    INT32(3, "partition", "which partition of the disk; all of it where not given"),
+    INT32(3, "partition", "which partition of the disk; default: all of it"),
     BOOL(4, "readOnly", "true: nothing can be written to it"));
 
 TYPE(TYPE_AWS_ELASTIC_BLOCK_STORE_VOLUME_SOURCE, CORE "AWSElasticBlockStoreVolumeSource",
         "a disk of Amazon's cloud",
     TEXT(1, "volumeID", "the identity of the disk", REQUIRED, ALWAYS),
     TEXT(2, "fsType", "the file system the volume is mounted as, such as ext4"),
-    INT32(3, "partition", "which partition of the disk; all of it where not given"),
+    INT32(3, "partition", "which partition of the disk; default: all of it"),
     BOOL(4, "readOnly", "true: nothing can be written to it"));
 
 TYPE(TYPE_GIT_REPO_VOLUME_SOURCE, CORE "GitRepoVolumeSource",
@@ -154,7 +154,7 @@ TYPE(TYPE_GLUSTERFS_PERSISTENT_VOLUME_SOURCE, CORE "GlusterfsPersistentVolumeSou
     TEXT(1, "endpoints", "the endpoints that name the servers", REQUIRED, ALWAYS),
     TEXT(2, "path", "the name of the volume", REQUIRED, ALWAYS),
     BOOL(3, "readOnly", "true: nothing can be written to it"),
-    TEXT(4, "endpointsNamespace", "the namespace of the endpoints; the claim's where not given",
+    TEXT(4, "endpointsNamespace", "the namespace of the endpoints; default: the claim's",
         IF_SET));
 
 TYPE(TYPE_RBD_PERSISTENT_VOLUME_SOURCE, CORE "RBDPersistentVolumeSource", "a block device of Ceph",
@@ -210,7 +210,7 @@ TYPE(TYPE_AZURE_FILE_PERSISTENT_VOLUME_SOURCE, CORE "AzureFilePersistentVolumeSo
     TEXT(1, "secretName", "the secret with the account and its key", REQUIRED, ALWAYS),
     TEXT(2, "shareName", "the name of the share", REQUIRED, ALWAYS),
     BOOL(3, "readOnly", "true: nothing can be written to it"),
-    TEXT(4, "secretNamespace", "the namespace of the secret; the claim's where not given", IF_SET));
+    TEXT(4, "secretNamespace", "the namespace of the secret; default: the claim's", IF_SET));
 
 TYPE(TYPE_SCALE_IO_PERSISTENT_VOLUME_SOURCE, CORE "ScaleIOPersistentVolumeSource",
         "a ScaleIO volume",

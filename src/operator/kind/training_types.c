@@ -18,7 +18,7 @@ LOCAL_TYPE(SCHEDULING_POLICY, KUBEFLOW "SchedulingPolicy",
     INT32(0, "minAvailable", "how many pods must find room at the same time", IF_SET, AT_LEAST(0)),
     TEXT(0, "queue", "the queue that the job waits in", UNSUPPORTED(NO_QUEUES)),
     MAP_OF(0, "minResources", TYPE_QUANTITY, "what the pods need together"),
-    TEXT(0, "priorityClass", "how important the job is", UNSUPPORTED(NO_PRIORITIES)),
+    TEXT(0, "priorityClass", "the priority class of the job", UNSUPPORTED(NO_PRIORITIES)),
     INT32(0, "scheduleTimeoutSeconds", "how long its pods may wait for room", IF_SET,
         AT_LEAST(0)));
 
@@ -42,34 +42,34 @@ LOCAL_TYPE(RUN_POLICY, KUBEFLOW "RunPolicy", "how a job runs and ends",
     OBJECT(0, "schedulingPolicy", SCHEDULING_POLICY, "how its pods are scheduled together"));
 
 LOCAL_TYPE(REPLICA_SPEC, KUBEFLOW "ReplicaSpec", "the pods of one role",
-    INT32(0, "replicas", "how many there are", IF_SET, WITHIN(0, TRAINING_REPLICAS_MAX)),
+    INT32(0, "replicas", "the number of pods", IF_SET, WITHIN(0, TRAINING_REPLICAS_MAX)),
     TEXT(0, "restartPolicy", "when a pod that ended is started again; ExitCode: by its exit code",
         WORDS("", "Always", "OnFailure", "Never", "ExitCode")),
     STRUCT(0, "template", TYPE_POD_TEMPLATE_SPEC,
-        "what the pods look like; the container of the job has a fixed name"));
+        "the template of the pods; the container that trains has a fixed name"));
 
-LOCAL_TYPE(REPLICA_STATUS, KUBEFLOW "ReplicaStatus", "how many pods of one role are where",
+LOCAL_TYPE(REPLICA_STATUS, KUBEFLOW "ReplicaStatus", "counts of the pods of one role",
     INT32(0, "active", "how many run or wait to run"),
     INT32(0, "succeeded", "how many have succeeded"),
     INT32(0, "failed", "how many have failed"),
-    TEXT(0, "selector", "which pods are counted, as text"),
+    TEXT(0, "selector", "the selector of the pods, as text"),
     OBJECT(0, "labelSelector", TYPE_LABEL_SELECTOR,
-        "which pods are counted, as older versions wrote it"));
+        "the selector of the pods, as older versions wrote it"));
 
-LOCAL_TYPE(JOB_CONDITION, KUBEFLOW "JobCondition", "something that holds for a job",
-    TEXT(0, "type", "what holds, such as Running, Succeeded or Failed", REQUIRED),
-    TEXT(0, "status", "whether it is so: True, False or Unknown", REQUIRED),
-    TEXT(0, "reason", "why it is so, as one word for programs"),
-    TEXT(0, "message", "why it is so, as a sentence for people"),
-    TIME(0, "lastUpdateTime", "when this was last written"),
-    TIME(0, "lastTransitionTime", "when the status last became another"));
+LOCAL_TYPE(JOB_CONDITION, KUBEFLOW "JobCondition", "a condition of a job",
+    TEXT(0, "type", "the type of the condition, such as Running, Succeeded or Failed", REQUIRED),
+    TEXT(0, "status", "the status of the condition: True, False or Unknown", REQUIRED),
+    TEXT(0, "reason", "the reason as one word, for programs"),
+    TEXT(0, "message", "the reason as a sentence, for people"),
+    TIME(0, "lastUpdateTime", "when the condition was last updated"),
+    TIME(0, "lastTransitionTime", "when the status last changed"));
 
 LOCAL_TYPE(JOB_STATUS, KUBEFLOW "JobStatus", "the present state of a job",
-    LIST(0, "conditions", JOB_CONDITION, "what holds for it, in the order it came about"),
-    MAP(0, "replicaStatuses", REPLICA_STATUS, "how many pods of each role are where"),
-    TIME(0, "startTime", "when the job was begun"),
+    LIST(0, "conditions", JOB_CONDITION, "its conditions, in the order in which they appeared"),
+    MAP(0, "replicaStatuses", REPLICA_STATUS, "counts of the pods of each role"),
+    TIME(0, "startTime", "when the job was started"),
     TIME(0, "completionTime", "when it succeeded"),
-    TIME(0, "lastReconcileTime", "when its controller last looked at it"));
+    TIME(0, "lastReconcileTime", "when its controller last reconciled it"));
 
 #define TFJOB_ROWS \
     OBJECT(0, "runPolicy", RUN_POLICY, "how it runs and ends"), \
@@ -80,7 +80,7 @@ LOCAL_TYPE(JOB_STATUS, KUBEFLOW "JobStatus", "the present state of a job",
         REQUIRED, NOT_EMPTY), \
     BOOL(0, "enableDynamicWorker", "true: workers may come and go while the job runs")
 
-LOCAL_TYPE(TFJOB_SPEC, KUBEFLOW "TFJobSpec", "what a TensorFlow job is to do",
+LOCAL_TYPE(TFJOB_SPEC, KUBEFLOW "TFJobSpec", "the desired state of a TFJob",
     TFJOB_ROWS);
 
 TYPE(TFJOB_TYPE, KUBEFLOW "TFJob", "a distributed training of TensorFlow",
@@ -89,7 +89,7 @@ TYPE(TFJOB_TYPE, KUBEFLOW "TFJob", "a distributed training of TensorFlow",
     OBJECT(0, "spec", TFJOB_SPEC, "its desired state"),
     OBJECT(0, "status", JOB_STATUS, "its present state"));
 
-LOCAL_TYPE(TFJOB_SPEC_V1BETA1, KUBEFLOW_V1BETA1 "TFJobSpec", "what a TensorFlow job is to do",
+LOCAL_TYPE(TFJOB_SPEC_V1BETA1, KUBEFLOW_V1BETA1 "TFJobSpec", "the desired state of a TFJob",
     TFJOB_ROWS,
     ENDING_ROWS(FALLBACK("\"Running\"")));
 
@@ -106,22 +106,22 @@ LOCAL_TYPE(RDZV_CONF, KUBEFLOW "RDZVConf", "a setting of the rendezvous",
 LOCAL_TYPE(ELASTIC_POLICY, KUBEFLOW "ElasticPolicy",
         "how many workers a job may have while it runs",
     INT32(0, "minReplicas",
-        "with how many it can work at least", IF_SET, WITHIN(1, TRAINING_REPLICAS_MAX)),
+        "the minimum number of workers", IF_SET, WITHIN(1, TRAINING_REPLICAS_MAX)),
     INT32(0, "maxReplicas",
-        "how many it may have at most", IF_SET, WITHIN(1, TRAINING_REPLICAS_MAX)),
+        "the maximum number of workers", IF_SET, WITHIN(1, TRAINING_REPLICAS_MAX)),
     TEXT(0, "rdzvBackend", "how workers find each other, such as c10d", IF_SET),
     INT32(0, "rdzvPort", "the port they find each other at", IF_SET, WITHIN(1, 65535)),
     TEXT(0, "rdzvHost", "the host they find each other at", IF_SET),
-    TEXT(0, "rdzvId", "a name of the rendezvous that no other job has", IF_SET),
+    TEXT(0, "rdzvId", "the unique id of the rendezvous", IF_SET),
     LIST(0, "rdzvConf", RDZV_CONF, "further settings of the rendezvous"),
-    BOOL(0, "standalone", "true: the rendezvous is of one pod alone", IF_SET),
+    BOOL(0, "standalone", "true: the rendezvous is limited to one pod", IF_SET),
     INT32(0, "nProcPerNode", "how many processes are started in each pod", IF_SET, AT_LEAST(1)),
     INT32(0, "maxRestarts", "how often the group of workers may be restarted", IF_SET,
         AT_LEAST(0)),
-    LIST_OF(0, "metrics", TYPE_ANYTHING, "the load by which workers are added or taken away",
+    LIST_OF(0, "metrics", TYPE_ANYTHING, "the metrics by which workers are added or removed",
         UNSUPPORTED("nothing scales by load: change the replicas, or use 'kubectl scale'")));
 
-LOCAL_TYPE(PYTORCHJOB_SPEC, KUBEFLOW "PyTorchJobSpec", "what a PyTorch job is to do",
+LOCAL_TYPE(PYTORCHJOB_SPEC, KUBEFLOW "PyTorchJobSpec", "the desired state of a PyTorchJob",
     OBJECT(0, "runPolicy", RUN_POLICY, "how it runs and ends"),
     OBJECT(0, "elasticPolicy", ELASTIC_POLICY, "how many workers it may have while it runs"),
     MAP(0, "pytorchReplicaSpecs", REPLICA_SPEC, "the pods of each role: Master, Worker", REQUIRED,
