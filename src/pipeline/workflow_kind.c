@@ -20,7 +20,7 @@ static const struct kube_column WORKFLOW_COLUMNS[] = {
     COLUMN_NAME,
     COLUMN_TEXT("Status", "The phase of the workflow.", table_phase),
     COLUMN_AGE_DATE,
-    COLUMN_TEXT("Message", "Why it is so.", table_status_message),
+    COLUMN_TEXT("Message", "Why the workflow is in this phase.", table_status_message),
 };
 
 /* clang-format off */

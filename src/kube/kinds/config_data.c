@@ -188,7 +188,7 @@ static const struct kube_column CONFIGMAP_COLUMNS[] = {
 
 static const struct kube_column SECRET_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_TEXT("Type", "What the secret is for.", table_secret_type),
+    COLUMN_TEXT("Type", "Type of the secret.", table_secret_type),
     COLUMN_INT("Data", "How many entries it has.", table_data_count),
     COLUMN_AGE,
 };

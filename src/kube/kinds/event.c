@@ -4,10 +4,10 @@
 static const struct kube_column EVENT_COLUMNS[] = {
     COLUMN_TEXT("Last Seen", "Time since it happened last.", table_event_last_seen),
     COLUMN_TEXT("Type", "Normal or Warning.", table_event_type),
-    COLUMN_TEXT("Reason", "Why, in one word.", table_event_reason),
-    COLUMN_TEXT("Object", "What it is about.", table_event_object),
+    COLUMN_TEXT("Reason", "Reason in one word.", table_event_reason),
+    COLUMN_TEXT("Object", "Object that it is about.", table_event_object),
     COLUMN_WIDE("Subobject", "The part of the object it is about.", table_event_subobject),
-    COLUMN_WIDE("Source", "Who reports it.", table_event_source),
+    COLUMN_WIDE("Source", "Component that reports it.", table_event_source),
     COLUMN_TEXT("Message", "What happened.", table_event_message),
     COLUMN_WIDE("First Seen", "Time since it happened first.", table_event_first_seen),
     COLUMN_WIDE("Count", "How often it happened.", table_event_count),

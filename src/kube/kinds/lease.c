@@ -16,7 +16,7 @@ static void lease_validate(struct field_errors *errors, const struct json *lease
 
 static const struct kube_column LEASE_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_TEXT("Holder", "Who has it.", table_lease_holder),
+    COLUMN_TEXT("Holder", "Identity of the holder.", table_lease_holder),
     COLUMN_AGE,
 };
 

@@ -115,7 +115,7 @@ static const struct kube_column NODE_COLUMNS[] = {
     COLUMN_WIDE("External-IP", "Address from outside.", table_node_external_ip),
     COLUMN_WIDE("OS-Image", "Operating system.", table_node_os_image),
     COLUMN_WIDE("Kernel-Version", "Kernel.", table_node_kernel),
-    COLUMN_WIDE("Container-Runtime", "What runs the pods.", table_node_runtime),
+    COLUMN_WIDE("Container-Runtime", "Program that runs the pods.", table_node_runtime),
 };
 
 /* clang-format off */

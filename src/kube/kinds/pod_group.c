@@ -38,7 +38,7 @@ static void pod_group_validate(struct field_errors *errors, const struct json *g
 
 static const struct kube_column GROUP_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_TEXT("Phase", "What its pods, taken together, are doing.", table_phase),
+    COLUMN_TEXT("Phase", "Phase of the group.", table_phase),
     COLUMN_INT("MinMember", "How many pods start together or not at all.", table_group_min_member),
     COLUMN_INT("Running", "How many of its pods run.", table_group_running),
     COLUMN_INT("Succeeded", "How many of its pods have succeeded.", table_group_succeeded),
@@ -48,7 +48,7 @@ static const struct kube_column GROUP_COLUMNS[] = {
 
 static const struct kube_column VOLCANO_GROUP_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_TEXT("Status", "What its pods, taken together, are doing.", table_phase),
+    COLUMN_TEXT("Status", "Phase of the group.", table_phase),
     COLUMN_INT("minMember", "How many pods start together or not at all.", table_group_min_member),
     COLUMN_INT("Runnings", "How many of its pods run.", table_group_running),
     COLUMN_AGE,

@@ -85,7 +85,7 @@ static void priority_class_validate(struct field_errors *errors, const struct js
 static const struct kube_column CLASS_COLUMNS[] = {
     COLUMN_NAME,
     COLUMN_INT("Value", "The priority of its pods.", table_priority_value),
-    {"Global-Default", "boolean", "", "Whether pods have it that name none.", 0,
+    {"Global-Default", "boolean", "", "Whether it is the default of pods.", 0,
      table_priority_global},
     COLUMN_AGE,
 };

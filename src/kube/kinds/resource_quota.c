@@ -123,8 +123,8 @@ static void resource_quota_validate(struct field_errors *errors, const struct js
 
 static const struct kube_column QUOTA_COLUMNS[] = {
     COLUMN_NAME,
-    COLUMN_TEXT("Request", "What is used of what there is, limits apart.", table_quota_requests),
-    COLUMN_TEXT("Limit", "What is used of what limits may be.", table_quota_limits),
+    COLUMN_TEXT("Request", "Used and allowed amounts, except limits.", table_quota_requests),
+    COLUMN_TEXT("Limit", "Used and allowed amounts of limits.", table_quota_limits),
     COLUMN_AGE,
 };
 

@@ -74,10 +74,10 @@ static void storage_class_validate(struct field_errors *errors, const struct jso
 }
 
 static const struct kube_column CLASS_COLUMNS[] = {
-    {"Name", "string", "name", "Name of the class, and whether claims get it that name none.", 0,
+    {"Name", "string", "name", "Name of the class, and whether it is the default.", 0,
      table_class_name},
-    COLUMN_TEXT("Provisioner", "Who makes its volumes.", table_class_provisioner),
-    COLUMN_TEXT("ReclaimPolicy", "What becomes of a volume when its claim is gone.",
+    COLUMN_TEXT("Provisioner", "Provisioner of its volumes.", table_class_provisioner),
+    COLUMN_TEXT("ReclaimPolicy", "What is done with a volume after its claim is deleted.",
                 table_class_reclaim),
     COLUMN_TEXT("VolumeBindingMode", "When a volume is made and bound.", table_class_binding),
     COLUMN_TEXT("AllowVolumeExpansion", "Whether its volumes can grow.", table_class_expansion),

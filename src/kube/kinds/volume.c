@@ -277,7 +277,7 @@ static const struct kube_column VOLUME_COLUMNS[] = {
     COLUMN_NAME,
     COLUMN_TEXT("Capacity", "Size of the volume.", table_volume_capacity),
     COLUMN_TEXT("Access Modes", "How it may be mounted.", table_volume_access),
-    COLUMN_TEXT("Reclaim Policy", "What becomes of it when its claim is gone.",
+    COLUMN_TEXT("Reclaim Policy", "What is done with it after its claim is deleted.",
                 table_volume_reclaim),
     COLUMN_TEXT("Status", "Whether it is bound.", table_volume_status),
     COLUMN_TEXT("Claim", "The claim it is bound to.", table_volume_claim),

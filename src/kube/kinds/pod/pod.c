@@ -6,7 +6,7 @@
 static const struct kube_column POD_COLUMNS[] = {
     COLUMN_NAME,
     COLUMN_TEXT("Ready", "How many of its containers are ready.", table_pod_ready),
-    COLUMN_TEXT("Status", "What its containers, taken together, are doing.", table_pod_status),
+    COLUMN_TEXT("Status", "Status of its containers as a whole.", table_pod_status),
     COLUMN_TEXT("Restarts", "How often its containers were restarted, and when last.",
                 table_pod_restarts),
     COLUMN_AGE,
